@@ -67,6 +67,11 @@ export class FrameFields {
   payloadOffset = 0;
   payloadEnd = 0;
 
+  /** Views that many ask for, made once. */
+  private sourceMacView: Uint8Array | null = null;
+  private sourceIpView: Uint8Array | null = null;
+  private payloadView: Uint8Array | null = null;
+
   constructor(bytes: Uint8Array, linkType: LinkType, isCut: boolean) {
     this.bytes = bytes;
     this.linkType = linkType;
@@ -75,7 +80,8 @@ export class FrameFields {
 
   /** Six bytes, or null where the link type carries none. */
   get sourceMac(): Uint8Array | null {
-    return this.view(this.sourceMacOffset, 6);
+    this.sourceMacView ??= this.view(this.sourceMacOffset, 6);
+    return this.sourceMacView;
   }
 
   /** Six bytes, or null where the link type carries none. */
@@ -85,7 +91,8 @@ export class FrameFields {
 
   /** Four or sixteen bytes, or null when there is no IP. */
   get sourceIp(): Uint8Array | null {
-    return this.view(this.sourceIpOffset, this.ipLength);
+    this.sourceIpView ??= this.view(this.sourceIpOffset, this.ipLength);
+    return this.sourceIpView;
   }
 
   /** Four or sixteen bytes, or null when there is no IP. */
@@ -105,7 +112,8 @@ export class FrameFields {
 
   /** What follows the last header that was decoded, without padding; for ICMP, what follows type, code and checksum. */
   get payload(): Uint8Array {
-    return this.bytes.subarray(this.payloadOffset, this.payloadEnd);
+    this.payloadView ??= this.bytes.subarray(this.payloadOffset, this.payloadEnd);
+    return this.payloadView;
   }
 
   private view(offset: number, length: number): Uint8Array | null {

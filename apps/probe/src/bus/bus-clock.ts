@@ -63,10 +63,13 @@ export function createReplayClock(machine: Clock): ReplayClock {
   let elapsed = 0;
   /** What `elapsed` counts from, since the epoch; before the first frame nothing but the machine's clock is known. */
   let origin: number | null = null;
+  /** No timer is due before this: most frames come sooner. */
+  let nextDueAt = Number.POSITIVE_INFINITY;
 
   const start = (delayMs: number, task: () => void, periodMs: number | null) => {
     const timer: Timer = { dueAt: elapsed + delayMs, task, periodMs };
     timers.add(timer);
+    nextDueAt = Math.min(nextDueAt, timer.dueAt);
     return () => void timers.delete(timer);
   };
   const firstDue = (end: number) => {
@@ -75,6 +78,10 @@ export function createReplayClock(machine: Clock): ReplayClock {
     return first;
   };
   const advanceTo = (end: number) => {
+    if (end < nextDueAt) {
+      elapsed = Math.max(elapsed, end);
+      return;
+    }
     for (let timer = firstDue(end); timer !== null; timer = firstDue(end)) {
       elapsed = Math.max(elapsed, timer.dueAt);
       if (timer.periodMs === null) timers.delete(timer);
@@ -82,9 +89,12 @@ export function createReplayClock(machine: Clock): ReplayClock {
       timer.task();
     }
     elapsed = Math.max(elapsed, end);
+    nextDueAt = Number.POSITIVE_INFINITY;
+    for (const { dueAt } of timers) nextDueAt = Math.min(nextDueAt, dueAt);
   };
   const skip = (ms: number) => {
     elapsed += ms;
+    nextDueAt += ms;
     for (const timer of timers) timer.dueAt += ms;
   };
   return {

@@ -1,5 +1,5 @@
 import type { PacedSender } from "@lanthorn/packet-io";
-import { decodeArp, decodeDhcp, decodeIcmpv6, DHCP_PORT, ETHER_TYPE, type Frame, isNdpType, NDP_HOP_LIMIT } from "@lanthorn/packets";
+import { decodeDhcp, decodeIcmpv6, DHCP_PORT, ETHER_TYPE, type Frame, isNdpType, NDP_HOP_LIMIT } from "@lanthorn/packets";
 import type { GuardsPart, GuardsState, ProbeCoverage } from "@lanthorn/contract/uplink";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
@@ -136,17 +136,18 @@ function createDispatch(guards: readonly Guard[]): (captured: BusFrame) => void 
   const [unreadable, any, link, arp, ndp, dhcp, udp] = [
     wanting("onUnreadable"), wanting("onAny"), wanting("onLink"), wanting("onArp"), wanting("onNdp"), wanting("onDhcp"), wanting("onUdp"),
   ];
-  function hearUdp(at: GuardFrame, { sourcePort, destinationPort, payload }: Frame): void {
+  function hearUdp(at: GuardFrame, frame: Frame): void {
+    const { sourcePort, destinationPort } = frame;
     const isDhcp = (port: number) => port === DHCP_PORT.server || port === DHCP_PORT.client;
     if (!isDhcp(sourcePort) && !isDhcp(destinationPort)) {
       for (const guard of udp) guard.onUdp?.(at);
       return;
     }
-    const message = decodeDhcp(payload);
+    const message = decodeDhcp(frame.payload);
     if (message.ok) for (const guard of dhcp) guard.onDhcp?.(message.value, at);
   }
-  function hearArp(at: GuardFrame, { networkBytes }: Frame): void {
-    const packet = decodeArp(networkBytes);
+  function hearArp(at: GuardFrame): void {
+    const packet = at.captured.arp();
     if (!packet.ok || packet.value.hardwareType !== ETHERNET || packet.value.protocolType !== ETHER_TYPE.ipv4) return;
     for (const guard of arp) guard.onArp?.(packet.value, at);
   }
@@ -167,7 +168,7 @@ function createDispatch(guards: readonly Guard[]): (captured: BusFrame) => void 
     const at: GuardFrame = { captured, frame };
     for (const guard of any) guard.onAny?.(at);
     if (frame.network === "other" || frame.network === "llc" || frame.vlanTags.length > 1) for (const guard of link) guard.onLink?.(at);
-    if (frame.network === "arp") hearArp(at, frame);
+    if (frame.network === "arp") hearArp(at);
     else if (frame.transport === "udp") hearUdp(at, frame);
     else if (frame.transport === "icmpv6" && isNdpType(frame.icmpType)) hearNdp(at, frame);
   };

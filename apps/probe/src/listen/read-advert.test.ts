@@ -122,3 +122,12 @@ test("other frames to the same addresses are nobody's advertisement", () => {
   expect(read(lldpFrame({ from: "01:00:5e:00:00:01" }))).toBeNull();
   expect(read(lldpFrame().subarray(0, 20))).toBeNull();
 });
+
+test("what a sender repeats is not read anew, and what differs is", () => {
+  const frame = lldpFrame({ name: "sw-a" });
+  const first = read(frame);
+  expect(read(frame.slice())).toBe(first);
+  const names = ["sw-a", "sw-b", "sw-a", "sw-c"];
+  expect(names.map((name) => read(lldpFrame({ name }))?.facts.system_name)).toEqual(names);
+  expect(read(lldpFrame({ name: "sw-a" }))).toEqual(first);
+});

@@ -1,6 +1,6 @@
 import {
   CDP_DESTINATION, CDP_SNAP, decodeCdp, decodeEdp, decodeFdp, decodeLldp, decodeLlc, decodeSonmp, EDP_DESTINATION, EDP_SNAP,
-  type EdpPdu, ETHER_TYPE, FDP_DESTINATION, FDP_SNAP, formatIpv4, formatMac, type Frame, LLDP_DESTINATIONS, SONMP_DESTINATION, SONMP_SNAP,
+  type EdpPdu, equalBytes, ETHER_TYPE, FDP_DESTINATION, FDP_SNAP, formatIpv4, formatMac, type Frame, LLDP_DESTINATIONS, SONMP_DESTINATION, SONMP_SNAP,
   type SonmpHello,
 } from "@lanthorn/packets";
 import type { BusFrame } from "../bus/frame-bus.ts";
@@ -18,13 +18,26 @@ const DESTINATIONS: ReadonlySet<number> = new Set(
 const TTL_WITHOUT_ONE_SECONDS = 180;
 const MIN_HEADER_LENGTH = 14;
 
+/** What each sender said last: nearly always it says the same again, and more than one module asks. */
+const known: ({ readonly bytes: Uint8Array; readonly wireLength: number; readonly advert: Advert | null } | undefined)[] = [];
+const MAX_KNOWN = 64;
+
 /**
  * Reads one frame for what a neighbor says of itself, VLAN tags or not.
- * @returns Null for every other frame, for a malformed one, and for one that names neither chassis nor port.
+ * @returns Null for every other frame, for a malformed one, and for one that names neither chassis nor port. The same object for the same bytes.
  */
 export function readAdvert(frame: BusFrame): Advert | null {
-  const { bytes } = frame;
+  const { bytes, wireLength } = frame;
   if (bytes.length < MIN_HEADER_LENGTH || !DESTINATIONS.has(destinationOf(bytes))) return null;
+  const place = ((bytes[11] as number) * 31 + (bytes[10] as number) * 7 + (bytes[5] as number) * 3 + bytes.length) % MAX_KNOWN;
+  const last = known[place];
+  if (last?.wireLength === wireLength && equalBytes(last.bytes, bytes)) return last.advert;
+  const advert = read(frame, bytes);
+  known[place] = { bytes: bytes.slice(), wireLength, advert };
+  return advert;
+}
+
+function read(frame: BusFrame, bytes: Uint8Array): Advert | null {
   const decoded = frame.decoded();
   if (!decoded.ok || !decoded.value.sourceMac) return null;
   const sourceMac = formatMac(decoded.value.sourceMac);
@@ -34,7 +47,9 @@ export function readAdvert(frame: BusFrame): Advert | null {
   return decoded.value.network === "llc" ? readSnap(decoded.value, sourceMac) : null;
 }
 
+/** @returns -1 for what begins with other bytes than those of the protocols, as nearly all do. */
 function destinationOf(bytes: Uint8Array): number {
+  if ((bytes[0] as number) > 1) return -1;
   let number = 0;
   for (let at = 0; at < 6; at += 1) number = number * 256 + (bytes[at] as number);
   return number;

@@ -1,6 +1,5 @@
 import {
   ARP_OPERATION,
-  decodeArp,
   decodeIcmpv6,
   ETHER_TYPE,
   type Frame,
@@ -47,7 +46,7 @@ export function observeFrame(frame: BusFrame, link: Link, observer: Observer): v
   }
   const { value } = decoded;
   if (value.vlanTags.some(({ vlanId }) => vlanId !== 0)) return;
-  if (value.etherType === ETHER_TYPE.arp) observeArp(value, { sender, link, observer, isForUs });
+  if (value.etherType === ETHER_TYPE.arp) observeArp(frame, { sender, link, observer, isForUs });
   else if (value.ipLength > 0) observeIp(value, { sender, link, observer, isForUs });
   else observer.seen(sender, null, FROM.traffic);
 }
@@ -59,8 +58,8 @@ interface Scene {
   readonly isForUs: boolean;
 }
 
-function observeArp(frame: Frame, { sender, link, observer, isForUs }: Scene): void {
-  const decoded = decodeArp(frame.networkBytes);
+function observeArp(frame: BusFrame, { sender, link, observer, isForUs }: Scene): void {
+  const decoded = frame.arp();
   const packet = decoded.ok ? decoded.value : null;
   if (packet?.hardwareType !== 1 || packet.protocolType !== ETHER_TYPE.ipv4 || !isForeignHost(link, packet.senderHardwareAddress, 0)) {
     observer.seen(sender, null, FROM.arp);

@@ -4,7 +4,7 @@ import type { Capture, CapturedFrame, OnFrames, OnLost, PacketIoClock } from "./
 import { PacketIoError } from "../errors.ts";
 import { BATCH_FRAMES } from "./frame-queue.ts";
 
-const CHUNK_BYTES = 64 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
 /** LINKTYPE_ETHERNET. @see https://www.tcpdump.org/linktypes.html */
 const ETHERNET = 1;

@@ -1,8 +1,8 @@
 import { badValue, decoded, type Decoded, type Malformed } from "../decoded.ts";
 import { IPV4_LENGTH, MAC_LENGTH } from "../addresses.ts";
-import { FrameFields } from "../frame-fields.ts";
+import type { FrameFields } from "../frame-fields.ts";
 import { requireRange } from "../limits.ts";
-import { ETHER_TYPE, LINK_TYPE } from "../numbers.ts";
+import { ETHER_TYPE } from "../numbers.ts";
 import { Reader } from "../reader.ts";
 import { Writer } from "../writer.ts";
 
@@ -31,18 +31,21 @@ export interface ArpPacket {
 
 /** @param bytes From the hardware type on; padding behind is ignored. @returns Views of `bytes`. */
 export function decodeArp(bytes: Uint8Array): Decoded<ArpPacket> {
-  const fields = new FrameFields(bytes, LINK_TYPE.ethernet, false);
-  const stop = scanArp(new Reader(bytes), fields);
-  if (stop) return stop;
   const reader = new Reader(bytes);
   const hardwareType = reader.u16();
   const protocolType = reader.u16();
   const hardwareLength = reader.u8();
   const protocolLength = reader.u8();
+  const operation = reader.u16();
+  const addresses = reader.offset;
+  reader.skip(2 * (hardwareLength + protocolLength));
+  const stop = reader.failed ? reader.malformed("arp") : badLength(bytes, 0);
+  if (stop) return stop;
+  reader.seek(addresses);
   return decoded({
     hardwareType,
     protocolType,
-    operation: reader.u16(),
+    operation,
     senderHardwareAddress: reader.take(hardwareLength),
     senderProtocolAddress: reader.take(protocolLength),
     targetHardwareAddress: reader.take(hardwareLength),
@@ -86,19 +89,26 @@ export function encodeArp(packet: ArpFields): Uint8Array {
 /** Checks that all addresses are there, and cuts the padding. */
 export function scanArp(reader: Reader, fields: FrameFields): Malformed | null {
   const start = reader.offset;
-  const hardwareType = reader.u16();
-  const protocolType = reader.u16();
+  reader.skip(4);
   const hardwareLength = reader.u8();
   const protocolLength = reader.u8();
   const operation = reader.u16();
   reader.skip(2 * (hardwareLength + protocolLength));
   if (reader.failed) return reader.malformed("arp");
-  if (hardwareType === ETHERNET_HARDWARE && hardwareLength !== MAC_LENGTH) return badValue("arp", start + 4);
-  if (protocolType === ETHER_TYPE.ipv4 && protocolLength !== IPV4_LENGTH) return badValue("arp", start + 5);
+  const stop = badLength(reader.bytes, start);
+  if (stop) return stop;
   fields.network = "arp";
   fields.arpOperation = operation;
   fields.networkEnd = reader.offset;
   fields.payloadOffset = reader.offset;
   fields.payloadEnd = reader.offset;
+  return null;
+}
+
+/** Whether the lengths of addresses are not those of their types. @param start Where the packet begins, which is all there. */
+function badLength(bytes: Uint8Array, start: number): Malformed | null {
+  const u16 = (at: number) => ((bytes[start + at] as number) << 8) | (bytes[start + at + 1] as number);
+  if (u16(0) === ETHERNET_HARDWARE && bytes[start + 4] !== MAC_LENGTH) return badValue("arp", start + 4);
+  if (u16(2) === ETHER_TYPE.ipv4 && bytes[start + 5] !== IPV4_LENGTH) return badValue("arp", start + 5);
   return null;
 }

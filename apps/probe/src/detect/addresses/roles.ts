@@ -69,8 +69,9 @@ export function createRoles(deps: Pick<GuardDeps, "link" | "settings" | "learned
       if (message.kind === "router-advertisement" && message.routerLifetimeSeconds > 0 && frame.sourceIp) add(gateways, frame.sourceIp);
     },
     onUdp(at) {
-      const { sourcePort, payload } = at.frame;
-      if (sourcePort !== MDNS_PORT || payload.length > MAX_MDNS_BYTES || proxies.size >= MAX_OF_ONE_ROLE) return;
+      if (at.frame.sourcePort !== MDNS_PORT || proxies.size >= MAX_OF_ONE_ROLE) return;
+      const { payload } = at.frame;
+      if (payload.length > MAX_MDNS_BYTES) return;
       if (!Buffer.from(payload.buffer, payload.byteOffset, payload.length).includes("_sleep-proxy")) return;
       const message = decodeDns(payload);
       if (message.ok && message.value.isResponse && message.value.answers.some(({ name }) => name.toLowerCase().startsWith(SLEEP_PROXY))) {

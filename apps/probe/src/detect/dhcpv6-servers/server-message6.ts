@@ -27,8 +27,9 @@ const MAX_FACT_OPTION = 512;
 
 /** @param at A datagram. @returns Null for what no server says. @see RFC 8415 sections 7.3 and 16 */
 export function readServerMessage6({ captured, frame }: GuardFrame): ServerMessage6 | null {
-  const { sourcePort, destinationPort, sourceMac, sourceIp, vlanTags } = frame;
-  if (sourceIp?.length !== 16 || !sourceMac || !isAnswerPort(sourcePort, destinationPort)) return null;
+  if (frame.ipLength !== 16 || !isAnswerPort(frame.sourcePort, frame.destinationPort)) return null;
+  const { sourceMac, sourceIp, vlanTags } = frame;
+  if (!sourceIp || !sourceMac) return null;
   const outer = decodeDhcpv6(frame.payload);
   const inner = outer.ok ? dhcpv6Inner(outer.value) : null;
   const duid = inner && ANSWERS.has(inner.message.type) ? dhcpv6ServerId(inner.message.options) : null;

@@ -73,9 +73,9 @@ export function createNamePoisoningGuard(deps: GuardDeps): Guard {
       listeners.put(mac, true);
     },
     onUdp(at) {
-      const { sourceMac } = at.frame;
-      const heard = sourceMac ? readNames(at.frame) : null;
-      if (!heard || !sourceMac) return;
+      const heard = readNames(at.frame);
+      const sourceMac = heard && at.frame.sourceMac;
+      if (!sourceMac) return;
       const mac = formatMac(sourceMac);
       if (mac === link()?.mac || isMulticastMac(sourceMac)) return;
       if (heard.isAnswer) return hearAnswer(at, mac, heard);
