@@ -1,5 +1,5 @@
 import {
-  DHCP_OPTION, dhcpDomainName, dhcpLeaseSeconds, type DhcpMessage, dhcpNameServers, dhcpRelayAgent, dhcpRouters, decodeUtf8, formatIpv4, Reader,
+  DHCP_OPTION, dhcpDomainName, dhcpLeaseSeconds, type DhcpMessage, dhcpNameServers, dhcpRelayAgent, dhcpRouters, decodeUtf8, formatIpv4, parseIpv4, Reader,
 } from "@lanthorn/packets";
 import * as z from "zod";
 
@@ -7,7 +7,7 @@ const Texts = z.array(z.string().max(64)).max(16);
 
 /** What a server gives to clients that decides where their traffic goes. Addresses as text, the preferred first. */
 export const Handout = z.strictObject({
-  /** Routers, and the next hops of routes to all or nearly all addresses. */
+  /** Next hops of routes to everything, which clients prefer, then routers, then next hops of routes to nearly everything. @see RFC 3442 */
   gateways: Texts,
   dns: Texts,
   mask: z.string().max(64),
@@ -20,6 +20,7 @@ export type Handout = z.infer<typeof Handout>;
 const [CLASSLESS_ROUTES, MICROSOFT_ROUTES, PROXY_SCRIPT, BOOT_SERVER, BOOT_FILE] = [121, 249, 252, 66, 67];
 /** A route so wide leads most traffic away: two halves stand for a default route (CVE-2024-3661). */
 const WIDE_ROUTE_BITS = 8;
+const DEFAULT_ROUTE_BITS = 1;
 const MAX_ROUTES = 64;
 const MAX_ADDRESSES = 16;
 const MAX_SCRIPT = 255;
@@ -33,10 +34,11 @@ interface Route {
 /** Reads an answer that gives settings. @returns Null for one that gives neither gateway nor name server nor proxy. */
 export function readHandout({ options }: DhcpMessage): Handout | null {
   const routers = (dhcpRouters(options) ?? []).map((bytes) => formatIpv4(bytes));
-  const wide = readRoutes(options).filter(({ length, via }) => length <= WIDE_ROUTE_BITS && via !== "0.0.0.0").map(({ via }) => via);
+  const wide = readRoutes(options).filter(({ length, via }) => length <= WIDE_ROUTE_BITS && via !== "0.0.0.0");
+  const first = wide.filter(({ length }) => length <= DEFAULT_ROUTE_BITS);
   const dns = (dhcpNameServers(options) ?? []).map((bytes) => formatIpv4(bytes));
   const mask = options.get(DHCP_OPTION.subnetMask);
-  const gateways = [...new Set([...routers, ...wide])].slice(0, MAX_ADDRESSES);
+  const gateways = [...new Set([...first.map(({ via }) => via), ...routers, ...wide.map(({ via }) => via)])].slice(0, MAX_ADDRESSES);
   const proxyScript = text(options.get(PROXY_SCRIPT)).slice(0, MAX_SCRIPT);
   if (gateways.length === 0 && dns.length === 0 && proxyScript === "") return null;
   return { gateways, dns: dns.slice(0, MAX_ADDRESSES), mask: mask?.length === 4 ? formatIpv4(mask) : "", proxyScript };
@@ -58,9 +60,19 @@ export function handoutFacts(message: DhcpMessage): Readonly<Record<string, stri
   return Object.fromEntries(Object.entries(facts).flatMap(([name, value]) => (value ? [[name, value]] : [])));
 }
 
-/** Whether two servers lead clients to different gateways or name servers. What only one of them gives is no difference. */
+/**
+ * Whether two servers lead clients to different gateways or name servers. What only one of them gives is no difference. Of gateways the
+ * preferred one counts: who names the right one behind his own leads clients to himself.
+ */
 export function isContradiction(a: Handout, b: Handout): boolean {
-  return isDisjoint(a.gateways, b.gateways) || isDisjoint(a.dns, b.dns);
+  return prefersAnother(a.gateways, b.gateways) || prefersAnother(b.gateways, a.gateways) || isDisjoint(a.dns, b.dns);
+}
+
+/** Whether two servers give addresses in one subnet, as far as they say. */
+export function isOneSubnet(a: Handout, b: Handout): boolean {
+  const mask = parseIpv4(a.mask) ?? parseIpv4(b.mask);
+  const [one, other] = [parseIpv4(a.gateways[0] ?? ""), parseIpv4(b.gateways[0] ?? "")];
+  return mask !== null && one !== null && other !== null && mask.every((bits, at) => (bits & ((one[at] ?? 0) ^ (other[at] ?? 0))) === 0);
 }
 
 /** Whether `handout` leads clients where `known` does not. What `known` does not give at all is no difference. */
@@ -87,6 +99,10 @@ export function hasMore(handout: Handout, known: Handout): boolean {
 export function joinHandouts(earlier: Handout, later: Handout): Handout {
   const join = (key: "gateways" | "dns") => [...new Set([...later[key], ...earlier[key]])].slice(0, MAX_ADDRESSES);
   return { gateways: join("gateways"), dns: join("dns"), mask: later.mask || earlier.mask, proxyScript: later.proxyScript || earlier.proxyScript };
+}
+
+function prefersAnother([preferred]: readonly string[], others: readonly string[]): boolean {
+  return preferred !== undefined && others.length > 0 && !others.includes(preferred);
 }
 
 function isDisjoint(a: readonly string[], b: readonly string[]): boolean {

@@ -2,7 +2,7 @@ import type { GuardDeps, LearnedRow } from "../guard.ts";
 import { createNewcomers, type Newcomers } from "../newcomers.ts";
 import { type Choice, createClientChoices } from "./client-choices.ts";
 import { createGatewayWatch } from "./gateway-watch.ts";
-import { goesBeyond, isContradiction } from "./handout.ts";
+import { goesBeyond, isContradiction, isOneSubnet, newOnes } from "./handout.ts";
 import { createKnownServers, type KnownServer } from "./known-servers.ts";
 import { isSilent, refreshServer } from "./refresh-server.ts";
 import type { ServerMessage } from "./server-message.ts";
@@ -52,8 +52,9 @@ export function createServerJudge(deps: JudgeDeps): ServerJudge {
       if (said.isBootOnly) return hearBootServer(parts, said);
       const row = known.find(server, said.vlanId, said.giaddr);
       if (row && !row.isBootOnly) {
-        // A row that clients' choices alone have made may yet contradict another.
-        const isDoubtful = row.handout === null && !isAllowed(server) && rivalsOf(parts, said).length > 0;
+        // A row that clients' choices alone have made may yet contradict another, or lead further than it once the learning period is over.
+        const isFurther = !learning.isOn() && neighborsOf(parts, said).some((other) => other.handout && said.handout && goesBeyond(said.handout, other.handout));
+        const isDoubtful = row.handout === null && !isAllowed(server) && (isFurther || rivalsOf(parts, said).length > 0);
         if (!isDoubtful) return hearKnown(parts, row, said, isToUs);
         known.forget(server);
       }
@@ -112,6 +113,8 @@ function hearKnown(parts: Parts, row: KnownServer, said: ServerMessage, isToUs: 
     if (row.stranger && now - row.stranger.at < STRANGER_MS) suspects.namesake(row, row.stranger);
     row.stranger = null;
     if (said.handout && row.handout && gateways.isChange(row, said.handout, said)) return;
+    const isNew = newOnes(said.handout?.dns ?? [], row.handout?.dns ?? []).length > 0;
+    if (isNew && !parts.learning.isOn() && !parts.isAllowed(row.server)) suspects.newNameServers(row, said);
   } else if (said.handout && row.handout && !gateways.areAllowed(said.handout, row.handout)) {
     return suspects.impostor(row, said);
   } else if (said.type === "nak" || !(parts.learning.isOn() || isSilent(row, now))) {
@@ -154,10 +157,15 @@ function hearInLearning(parts: Parts, said: ServerMessage, isToUs: boolean): voi
   learn(parts, said, isToUs);
 }
 
-/** Servers of the same link that lead clients elsewhere. What goes to a relay counts for the relay's own link. */
-function rivalsOf({ known }: Parts, { server, vlanId, giaddr, handout }: ServerMessage): readonly KnownServer[] {
-  return known.all().filter((row) => handout && row.handout && row.server !== server && row.vlanId === vlanId && row.giaddr === giaddr
-    && isContradiction(row.handout, handout));
+/** Servers of the same link that lead clients elsewhere. */
+function rivalsOf(parts: Parts, said: ServerMessage): readonly KnownServer[] {
+  return neighborsOf(parts, said).filter((row) => said.handout && row.handout && isContradiction(row.handout, said.handout));
+}
+
+/** Other servers of the same link. What goes to a relay counts for the relay's own link, unless it is said to clients of the same subnet. */
+function neighborsOf({ known }: Parts, { server, vlanId, giaddr, isToRelay, handout }: ServerMessage): readonly KnownServer[] {
+  return known.all().filter((row) => row.server !== server && row.vlanId === vlanId
+    && (row.giaddr === giaddr || (!isToRelay && handout && row.handout && isOneSubnet(row.handout, handout))));
 }
 
 /** Another address of a server that is known: a virtual one, or one in another subnet. */
@@ -169,6 +177,6 @@ function isAlias({ known }: Parts, { vlanId, giaddr, mac, handout }: ServerMessa
 /** What speaks for a server beside its own word. */
 function trust({ isAllowed, link, settings }: Parts, server: string, handout: KnownServer["handout"]): number {
   const own = link()?.gateways ?? [];
-  const leadsTo = (addresses: readonly string[]) => handout?.gateways.some((gateway) => addresses.includes(gateway)) === true;
+  const leadsTo = (addresses: readonly string[]) => addresses.includes(handout?.gateways[0] ?? "");
   return (isAllowed(server) ? 4 : 0) + (leadsTo(own) ? 2 : 0) + (leadsTo(settings().routers) ? 1 : 0);
 }

@@ -66,6 +66,16 @@ export function impersonation(row: KnownServer, said: ServerMessage, facts: Fact
   };
 }
 
+/** A known server gives clients other name servers: its settings have changed, or somebody speaks in its name and under its MAC address. */
+export function newNameServers(row: KnownServer, said: ServerMessage): Sign {
+  const [dns, known] = [said.handout?.dns.join(" ") ?? "", row.handout?.dns.join(" ") ?? ""];
+  return {
+    ...base(said, { server: row.server, dns, known_dns: known }), subject: row.server, severity: "medium", expectedMacs: row.macs,
+    detail: `The DHCP server ${row.server} gives clients the name servers ${dns}; it was ${known} before. Whoever answers their questions for names can send them anywhere. Look whether `
+      + "somebody has changed the server's settings. From now on they are taken as normal.",
+  };
+}
+
 /** Another host answers in the name of a known server that is alive: it refuses clients, or gives them the same. */
 export function namesake(row: KnownServer, { mac, packet, isRefusal }: Stranger): Sign {
   const sign = { kind: "dhcp_server", subject: mac, ip: ipOf(row.server), mac, vlanId: row.vlanId, expectedMacs: row.macs, packet, facts: { server: row.server } } as const;

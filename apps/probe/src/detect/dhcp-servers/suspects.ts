@@ -3,7 +3,7 @@ import type { GuardDeps } from "../guard.ts";
 import { handoutFacts } from "./handout.ts";
 import type { KnownServer, Stranger } from "./known-servers.ts";
 import type { ServerMessage } from "./server-message.ts";
-import { accusation, bootServer, impersonation, namesake, unmasking } from "./server-signs.ts";
+import { accusation, bootServer, impersonation, namesake, newNameServers, unmasking } from "./server-signs.ts";
 
 /** Reports servers that do not belong to the link. */
 export interface Suspects {
@@ -13,6 +13,8 @@ export interface Suspects {
   unmask(row: KnownServer, rival: ServerMessage): void;
   /** Another host answers in a known server's name. */
   impostor(row: KnownServer, said: ServerMessage): void;
+  /** A known server gives clients name servers that it has not given before. */
+  newNameServers(row: KnownServer, said: ServerMessage): void;
   /** Another host speaks in the name of a known server that is alive. */
   namesake(row: KnownServer, stranger: Stranger): void;
   /** A server that says where to boot from. */
@@ -68,6 +70,7 @@ export function createSuspects(deps: GuardDeps & { readonly hostName: (mac: stri
       const facts = note(said.mac, factsOf(said));
       if (facts) incidents.report(impersonation(row, said, facts));
     },
+    newNameServers: (row, said) => incidents.report(newNameServers(row, said)),
     namesake(row, stranger) {
       if (note(stranger.mac, {})) incidents.report(namesake(row, stranger));
     },
