@@ -29,7 +29,7 @@ export function createAddressGuard(deps: GuardDeps): Guard {
       roles.onNdp(message, at);
       hearNdp(parts, message, at);
     },
-    onDhcp: (message) => roles.onDhcp(message),
+    onDhcp: (message, at) => roles.onDhcp(message, at),
     onUdp: (at) => roles.onUdp(at),
     onAny(at) {
       if (checks.conflicts.size > 0 && at.frame.ipLength > 0) hearTraffic(parts, at);
@@ -91,7 +91,7 @@ function learnedRows({ roles, table }: Parts): readonly LearnedRow[] {
 
 function refresh(parts: Parts, now: number): void {
   const { roles, questions, table, askers } = parts;
-  roles.refresh();
+  roles.refresh(now);
   const own = questions.own();
   parts.ownMac = own.mac ? macNumber(own.mac) : -1;
   for (const key of own.keys) {

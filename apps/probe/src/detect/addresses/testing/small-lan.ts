@@ -45,13 +45,18 @@ export function createSmallLan(scene: GuardScene, hosts: LanHost[], options: { r
 /** A LAN whose hosts were there for long enough to be trusted, with the address guard alone. @param options.settings Of `[guards]`. */
 export async function createSettledLan(hosts: LanHost[], options: { readonly arrives?: boolean; readonly settings?: object } = {}): Promise<SmallLan> {
   const lan = createSmallLan(createGuardScene({ guards: [createAddressGuard], settings: options.settings ?? {} }), hosts, options);
+  await settle(lan);
+  return lan;
+}
+
+/** Lets the hosts be seen for long enough to be trusted. */
+export async function settle({ scene, hosts, run }: SmallLan): Promise<void> {
   for (let n = 0; n < 2; n += 1) {
     for (const { mac, addresses } of hosts) {
-      for (const ip of addresses) lan.scene.hear(ip.includes(":") ? solicitation(mac, ip, "fe80::77") : arpRequest(mac, ip, "192.168.1.2"));
+      for (const ip of addresses) scene.hear(ip.includes(":") ? solicitation(mac, ip, "fe80::77") : arpRequest(mac, ip, "192.168.1.2"));
     }
-    await lan.run(12_000);
+    await run(12_000);
   }
-  return lan;
 }
 
 function answersTo(bytes: Uint8Array, hosts: readonly LanHost[]): Uint8Array[] {
