@@ -34,6 +34,11 @@ export interface Guard {
   onAny?(at: GuardFrame): void;
   /** A frame of Ethernet whose headers go beyond its end, as some tools forge them: of it only the MAC addresses can be read. */
   onUnreadable?(captured: BusFrame): void;
+  /**
+   * Whether it must hear an ARP answer though a search of the probe's own takes it and leaves it out of the capture: one that contradicts what
+   * is known. It is called for each answer of a large search. @param bytes The frame, Ethernet without a tag; nothing of it is kept.
+   */
+  needsAnswer?(bytes: Uint8Array): boolean;
   /** Twice a second. @param now Monotonic milliseconds. */
   tick?(now: number): void;
   /** What it takes for normal now: servers, routers and the like. */

@@ -61,6 +61,8 @@ export interface GuardsDeps {
 
 /** The detectors of attacks on the link: one module of the bus, which decodes each packet once for all of them. */
 export interface Guards extends Required<BusModule> {
+  /** Whether a guard must hear an ARP answer that a search of the probe's own takes. @param bytes The frame from its start. */
+  needsAnswer(bytes: Uint8Array): boolean;
   /** What all guards take for normal now. */
   learned(): readonly LearnedRow[];
   /** Takes what the collector pushed, in the place of what it pushed before. @param pushed Undefined: the file's settings alone. */
@@ -90,6 +92,7 @@ export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
   const all = guards.map((create) => create({
     clock, incidents, learned, learning, probes, random: deps.random, settings: () => settings, link: deps.interfaceFacts,
   }));
+  const needing = all.filter(({ needsAnswer }) => needsAnswer !== undefined);
   const coverage = createCoverage({ clock, link: deps.interfaceFacts });
   const networkFacts = createNetworkFacts({ clock, link: deps.interfaceFacts });
   const hear = createDispatch([coverage.guard, networkFacts.guard, ...all]);
@@ -115,6 +118,7 @@ export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
       settings = withPushed(deps.guardSettings, pushed);
       isExcepted = createExceptionMatcher(settings.exceptions);
     },
+    needsAnswer: (bytes) => settings.enabled && needing.some((guard) => guard.needsAnswer?.(bytes) === true),
     learned: learnedNow,
     learn: () => learning.restart(),
     coverage: () => (settings.enabled ? coverage.report() : null),

@@ -28,3 +28,12 @@ test("requests, what is said to all, other protocols and cut frames are not clai
     .toEqual([false, false, false, false, false]);
   expect(claims.isClaimed(whole, 41)).toBe(false);
 });
+
+test("answers to ARP probes are not claimed, nor are those that somebody needs", () => {
+  const claims = createCapturedClaims((bytes) => bytes[27] === 9);
+  claims.claim([{ first: IP - 7, count: 256 }]);
+  const answer = arpAnswer(IP, MAC);
+  const toProbe = answer.slice();
+  toProbe.fill(0, 38, 42);
+  expect([answer, toProbe, arpAnswer(IP, [0x02, 0, 0, 0, 0, 9])].map((frame) => claims.isClaimed(frame, 42))).toEqual([true, false, false]);
+});

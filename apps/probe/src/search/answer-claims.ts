@@ -22,8 +22,12 @@ export interface CapturedClaims extends Pick<AnswerClaims, "claim"> {
 const MIN_ARP_LENGTH = 42;
 const ARP_REPLY = 2;
 
-/** @see RFC 826 */
-export function createCapturedClaims(): CapturedClaims {
+/**
+ * @param isNeeded Whether somebody who watches the link must hear an answer all the same, as one that contradicts what is known. It is called
+ * for each answer of a search, with the frame from its start, and keeps nothing of it.
+ * @see RFC 826
+ */
+export function createCapturedClaims(isNeeded: (bytes: Uint8Array) => boolean = () => false): CapturedClaims {
   const claimed = new Set<{ readonly first: number; readonly count: number }>();
   return {
     claim(ranges) {
@@ -36,8 +40,10 @@ export function createCapturedClaims(): CapturedClaims {
     isClaimed(bytes, length) {
       if (claimed.size === 0 || length < MIN_ARP_LENGTH || bytes[12] !== 0x08 || bytes[13] !== 0x06) return false;
       if (bytes[20] !== 0 || bytes[21] !== ARP_REPLY || ((bytes[0] as number) & 1) !== 0) return false;
+      // The answer to an ARP probe has no target: a search asks with an own address, who checks a hint without. RFC 5227 section 2.1.1
+      if (ipv4Number(bytes, 38) === 0) return false;
       const ip = ipv4Number(bytes, 28);
-      for (const { first, count } of claimed) if (ip >= first && ip < first + count) return true;
+      for (const { first, count } of claimed) if (ip >= first && ip < first + count) return !isNeeded(bytes);
       return false;
     },
   };

@@ -46,7 +46,7 @@ export function openWatch(context: RoundContext, { db, outbox }: Queue, events: 
   const replayClock = context.replay && createReplayClock(context.clock);
   const clock: BusClock = replayClock ?? createLiveClock(context.clock);
   const interfaceName = context.replay ? "replay" : configuration.interface ?? "";
-  const { claim: claimAnswers, isClaimed: isLeftOut } = createCapturedClaims();
+  const { claim: claimAnswers, isClaimed: isLeftOut } = createCapturedClaims((bytes) => guards.needsAnswer(bytes));
   const lan = openLan(context, { replayClock, isLeftOut, onFrames: (batch) => bus.onFrames(batch), onReplayEnd: events.onReplayEnd });
   const nameServers = createNameServers({
     servers: () => configuration.name_servers ?? lan.facts()?.gateways ?? [], isExcluded: policy.excludes,

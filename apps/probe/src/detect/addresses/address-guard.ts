@@ -17,6 +17,9 @@ import { createSavedBindings } from "./saved-bindings.ts";
 
 /** Who claims an address without contradiction for so long is trusted to have it. */
 const TRUST_MS = 10_000;
+/** In an Ethernet frame without a tag. @see RFC 826 */
+const ARP_SENDER_MAC_AT = 22;
+const ARP_SENDER_IP_AT = 28;
 
 /** Who has which address, by ARP and Neighbor Discovery: spoofing, duplicates, flapping, scans, and storms of replies. */
 export function createAddressGuard(deps: GuardDeps): Guard {
@@ -34,6 +37,7 @@ export function createAddressGuard(deps: GuardDeps): Guard {
     onAny(at) {
       if (checks.conflicts.size > 0 && at.frame.ipLength > 0) hearTraffic(parts, at);
     },
+    needsAnswer: (bytes) => needsAnswer(parts, bytes),
     learned: () => learnedRows(parts),
     tick(now) {
       refresh(parts, now);
@@ -76,6 +80,8 @@ function createParts(deps: GuardDeps) {
     /** MACs of gateways and servers, which ask for whatever others want. */
     askers: new Set<number>(),
     ownMac: -1,
+    /** The address in question; answers of a search come by the ten thousand, and cost no object. */
+    sender: new Uint8Array(4),
   };
 }
 
@@ -122,6 +128,13 @@ function hearArp(parts: Parts, packet: ArpPacket, at: GuardFrame): void {
   const claim = readArpClaim(packet, at, (address) => isForUs || requests.wasAsked(address, vlanId, now));
   if (claim && isEcho) hearEcho(parts, claim, now);
   else if (claim) hearClaim(parts, claim, now);
+}
+
+/** One from another MAC than the owner's, or of an address that is being checked. */
+function needsAnswer({ table, sender }: Parts, bytes: Uint8Array): boolean {
+  for (let at = 0; at < sender.length; at += 1) sender[at] = bytes[ARP_SENDER_IP_AT + at] as number;
+  const binding = table.find(sender, 0);
+  return binding !== null && (binding.conflict !== null || binding.mac !== macNumber(bytes, ARP_SENDER_MAC_AT));
 }
 
 function hearNdp(parts: Parts, message: NdpMessage, at: GuardFrame): void {

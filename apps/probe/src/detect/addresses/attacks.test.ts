@@ -1,4 +1,4 @@
-import { parseMac } from "@lanthorn/packets";
+import { parseIp, parseMac } from "@lanthorn/packets";
 import { expect, test } from "vitest";
 import { createGuardScene } from "../testing/guard-scene.ts";
 import { createAddressGuard } from "./address-guard.ts";
@@ -254,3 +254,12 @@ test.each([["fe80::a", "fe80::b", "ndp_spoofing"], ["192.168.1.71", "192.168.1.7
     await lan.run(1000);
     expect(lan.scene.incidents()).toMatchObject([{ kind, subject: EVIL }]);
   });
+
+test("answers to a large search of the probe's own are needed only where they contradict what is known, or are checked", async () => {
+  const { lan } = await settledLan();
+  const answer = (mac: string, ip: string) => arpReply(mac, ip, { to: parseMac("02:00:00:00:00:01") as Uint8Array, target: parseIp("192.168.1.2") as Uint8Array });
+  const needs = () => [answer(WEB, "192.168.1.5"), answer(EVIL, "192.168.1.5"), answer(EVIL, "192.168.1.66")].map((frame) => lan.scene.guards.needsAnswer(frame));
+  expect(needs()).toEqual([false, true, false]);
+  lan.scene.hear(arpReply(EVIL, "192.168.1.5"));
+  expect(needs()).toEqual([true, true, false]);
+});
