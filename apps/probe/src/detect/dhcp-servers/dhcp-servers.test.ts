@@ -1,9 +1,10 @@
-import { encodeUtf8 } from "@lanthorn/packets";
+import { decodeDhcp, decodeFrame, encodeUtf8 } from "@lanthorn/packets";
 import { describe, expect, test } from "vitest";
 import { createGuardScene, OWN_LINK } from "../testing/guard-scene.ts";
 import { captureFrames, faultsUnder, hasCaptures } from "../testing/hostile-frames.ts";
 import { createDhcpServersGuard } from "./dhcp-servers.ts";
-import { answer, ask, CLIENT, macOf, messageTypes, ROGUE, SERVER } from "./testing/dhcp-frames.ts";
+import { PROBE_HOST_NAME } from "./server-search.ts";
+import { answer, ask, CLIENT, macOf, messageTypes, ROGUE, SERVER, toOurSearch } from "./testing/dhcp-frames.ts";
 
 const MINUTE = 60_000;
 const guards = [createDhcpServersGuard];
@@ -110,27 +111,6 @@ describe("a known server's name", () => {
     await scene.clock.advance(1000);
     expect(about(scene, "dhcp_server")).toMatchObject([{ subject: ROGUE.mac, severity: "high" }]);
   });
-
-  test("with a new gateway is a change: reported, and learned when it stays", async () => {
-    const scene = await createLearned({ active: false });
-    for (let minute = 0; minute < 12; minute += 1) {
-      scene.hear(answer({ ...SERVER, gateway: "192.168.1.254" }));
-      await scene.clock.advance(MINUTE);
-    }
-    expect(about(scene, "gateway_changed").filter(({ state }) => state === "seen").map(({ severity }) => severity)).toContain("medium");
-    expect(about(scene, "gateway_changed").at(-1)).toMatchObject({ state: "ended", facts: { gateway: "192.168.1.254" } });
-    expect(scene.guards.learned()).toMatchObject([{ what: "dhcp_server", name: SERVER.server, macs: [SERVER.mac], facts: { gateway: "192.168.1.254" } }]);
-  });
-
-  test("that gives two gateways in turn is high, and never learned", async () => {
-    const scene = await createLearned({ active: false });
-    for (let minute = 0; minute < 20; minute += 1) {
-      scene.hear(answer({ ...SERVER, gateway: ROGUE.gateway }), answer(SERVER));
-      await scene.clock.advance(MINUTE);
-    }
-    expect(about(scene, "gateway_changed").at(-1)).toMatchObject({ state: "seen", severity: "high" });
-    expect(scene.guards.learned()).toMatchObject([{ facts: { gateway: SERVER.gateway } }]);
-  });
 });
 
 describe("normal", () => {
@@ -208,6 +188,43 @@ describe("in the learning period", () => {
   });
 });
 
+test("all servers that answer our question are heard, not the first alone, and the frame is kept", async () => {
+  const scene = await createLearned();
+  await scene.clock.advance(2000);
+  const others = [ROGUE, { ...ROGUE, server: "192.168.1.67", mac: macOf(7) }];
+  scene.hear(toOurSearch(answer(SERVER)), ...others.map((other) => toOurSearch(answer(other))));
+  await scene.clock.advance(1500);
+  expect(about(scene, "dhcp_server").map(({ subject }) => subject)).toEqual(others.map(({ server }) => server));
+  expect(about(scene, "dhcp_server").map(({ packets }) => packets)).toEqual(others.map((other) => [Buffer.from(toOurSearch(answer(other))).toString("base64")]));
+});
+
+test("who is a server is known by what it says, never by whom a message goes to or a name that is no host's", async () => {
+  const scene = await createLearned({ active: false });
+  scene.hear(ask("discover"), ask("request", CLIENT, "255.255.255.255"), ask("request", CLIENT, "0.0.0.0"));
+  for (const named of ["255.255.255.255", "0.0.0.0"]) scene.hear(answer({ ...SERVER, server: named, sourceIp: SERVER.server }));
+  await scene.clock.advance(5000);
+  expect(scene.incidents()).toEqual([]);
+  expect(scene.guards.learned().map(({ name }) => name)).toEqual([SERVER.server]);
+});
+
+test("our own questions have one host name and client identifier, and are no client's", async () => {
+  const scene = createGuardScene({ guards });
+  await scene.clock.advance(2000);
+  for (const bytes of scene.sent) {
+    const frame = decodeFrame(bytes);
+    const message = frame.ok ? decodeDhcp(frame.value.payload) : null;
+    const options = message?.ok ? message.value.options : null;
+    expect([options?.get(12), options?.get(61)?.subarray(1)].map((value) => Buffer.from(value ?? []).toString())).toEqual([PROBE_HOST_NAME, PROBE_HOST_NAME]);
+    expect(options?.has(50)).toBe(false);
+  }
+  expect(scene.sent).toHaveLength(3);
+  for (let n = 0; n < 10; n += 1) {
+    scene.hear(...scene.sent);
+    await scene.clock.advance(4000);
+  }
+  expect(scene.incidents()).toEqual([]);
+});
+
 test("servers are asked by DISCOVER and INFORM alone, soon, regularly and after a hint", async () => {
   const scene = createGuardScene({ guards });
   await scene.clock.advance(2000);
@@ -220,48 +237,6 @@ test("servers are asked by DISCOVER and INFORM alone, soon, regularly and after 
   const silent = createGuardScene({ guards, settings: { active: false } });
   await silent.clock.advance(MINUTE);
   expect(silent.sent).toEqual([]);
-});
-
-describe("when no server answers", () => {
-  test("it is one incident, which the first answer ends", async () => {
-    const scene = createGuardScene({ guards, settings: { learning_minutes: 10 } });
-    await scene.clock.advance(2000);
-    const ours = answer(SERVER);
-    // The scene's random number gives every search the same identifier.
-    new DataView(ours.buffer, ours.byteOffset).setUint32(14 + 20 + 8 + 4, 2 ** 31);
-    scene.hear(ours);
-    await scene.clock.advance(30 * MINUTE);
-    expect(new Set(scene.incidents().map(({ kind, state, since }) => `${kind} ${state} ${since}`)).size).toBe(1);
-    expect(scene.incidents()[0]).toMatchObject({ kind: "dhcp_missing", state: "seen", subject: "link" });
-    await scene.clock.advance(60 * MINUTE);
-    scene.hear(answer(SERVER));
-    await scene.clock.advance(1000);
-    expect(scene.incidents().at(-1)).toMatchObject({ kind: "dhcp_missing", state: "ended", subject: "link" });
-    expect(about(scene, "dhcp_missing").filter(({ state }) => state === "ended")).toHaveLength(1);
-  });
-
-  test("where none was known, it is nothing until several clients repeat their questions", async () => {
-    const scene = createGuardScene({ guards, settings: { active: false } });
-    const rounds = async (clients: readonly string[]) => {
-      for (let n = 0; n < 4; n += 1) {
-        scene.hear(...clients.map((client) => ask("discover", client)));
-        await scene.clock.advance(3000);
-      }
-    };
-    await rounds([CLIENT]);
-    expect(scene.incidents()).toEqual([]);
-    await rounds([CLIENT, macOf(1)]);
-    expect(about(scene, "dhcp_missing")).toHaveLength(1);
-  });
-
-  test("clients whose answers go to them alone are answered", async () => {
-    const scene = createGuardScene({ guards, settings: { active: false } });
-    for (let n = 0; n < 12; n += 1) {
-      scene.hear(ask("discover", macOf(n)), ask("discover", macOf(n)), ask("discover", macOf(n)), ask("request", macOf(n), SERVER.server));
-      await scene.clock.advance(3000);
-    }
-    expect(scene.incidents()).toEqual([]);
-  });
 });
 
 test("damaged messages make it throw nothing", async () => {

@@ -28,14 +28,15 @@ export function createGatewayWatch(deps: GuardDeps & { readonly known: KnownServ
       const foreign = newGateways(handout, row.handout);
       const now = clock.monotonic();
       if (foreign.length === 0) {
-        // It speaks with two tongues: the new gateway is not its own word, or its settings are wrong.
-        if (row.change && handout.gateways.length > 0) row.change = { ...row.change, firstAt: now, count: 0 };
+        if (!row.change || handout.gateways.length === 0) return false;
+        // It speaks with two tongues: the new gateway is not its own word, or its settings are wrong. Or it was taken back.
+        row.change = now - row.change.lastAt >= SETTLED_MS ? null : { ...row.change, firstAt: now, count: 0 };
         return false;
       }
       const isTorn = row.change?.count === 0;
-      row.change = { gateways: foreign, firstAt: row.change?.firstAt ?? now, count: (row.change?.count ?? 0) + 1 };
+      row.change = { gateways: foreign, firstAt: row.change?.firstAt ?? now, lastAt: now, count: (row.change?.count ?? 0) + 1 };
       incidents.report({
-        kind: "gateway_changed", subject: row.server, severity: isTorn ? "high" : "medium", ip: foreign[0] ?? "", mac: said.mac, vlanId: row.vlanId,
+        kind: "gateway_changed", subject: subjectOf(row), severity: isTorn ? "high" : "medium", ip: foreign[0] ?? "", mac: said.mac, vlanId: row.vlanId,
         expectedMacs: row.macs, packet: said.packet,
         facts: { server: row.server, gateway: handout.gateways.join(" "), known_gateway: row.handout.gateways.join(" ") },
         detail: `The DHCP server ${row.server} hands out the gateway ${foreign.join(", ")}; it was ${row.handout.gateways.join(", ")} before. `
@@ -50,8 +51,13 @@ export function createGatewayWatch(deps: GuardDeps & { readonly known: KnownServ
         row.handout = { ...handout, gateways: [...change.gateways] };
         row.change = null;
         deps.known.save(row);
-        incidents.end("gateway_changed", row.server);
+        incidents.end("gateway_changed", subjectOf(row));
       }
     },
   };
+}
+
+/** Of one place of the server; no address alone, which is the subject where the gateway's MAC changes. */
+function subjectOf({ server, vlanId, giaddr }: KnownServer): string {
+  return ["dhcp", server, ...(vlanId === null ? [] : ["vlan", vlanId]), ...(giaddr ? ["relay", giaddr] : [])].join(" ");
 }

@@ -15,8 +15,8 @@ export interface KnownServer extends Stored {
   heardAt: number;
   /** Another MAC that has spoken in its name; null for none. */
   stranger: Stranger | null;
-  /** Gateways that it has begun to hand out, since when and how often. */
-  change: { readonly gateways: readonly string[]; readonly firstAt: number; count: number } | null;
+  /** Gateways that it has begun to hand out: since when without the known ones, when last, and how often. */
+  change: { readonly gateways: readonly string[]; readonly firstAt: number; readonly lastAt: number; readonly count: number } | null;
 }
 
 /** Who has spoken in a server's name from another MAC. */

@@ -42,6 +42,13 @@ export function answer(from: Answer): Uint8Array {
   return inVlan(frame, from.vlanId);
 }
 
+/** The server's frame as an answer to our own search: the scene's random number gives every search the same identifier. */
+export function toOurSearch(frame: Uint8Array): Uint8Array {
+  const copy = frame.slice();
+  new DataView(copy.buffer).setUint32(14 + 20 + 8 + 4, 2 ** 31);
+  return copy;
+}
+
 /** The frame with a tag of this VLAN. */
 export function inVlan(frame: Uint8Array, vlanId?: number): Uint8Array {
   return vlanId === undefined ? frame : Uint8Array.from([...frame.slice(0, 12), 0x81, 0, vlanId >> 8, vlanId & 255, ...frame.slice(12)]);
