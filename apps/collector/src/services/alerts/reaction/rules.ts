@@ -23,7 +23,7 @@ export interface Finding {
   readonly seen?: { readonly times: number; readonly since: string };
   /** Its cause counts as gone when it was not seen for so long; null where silence says nothing. */
   readonly quietMs: number | null;
-  /** Whether too many at once become one summary. Not for alerts about our own parts: each of them ends with an event. */
+  /** Whether too many at once become one summary. Not for what the collector itself says of its parts. */
   readonly isCapped: boolean;
 }
 
@@ -117,7 +117,7 @@ export const RULES = {
     raises: ({ data, probeId }) => (data.state === "cleared" ? null : {
       type: "probe_health", source: "health", subject: words(probeId ?? "", data.metric), severity: data.severity, title: data.message,
       description: `${data.metric} is ${data.value} ${data.unit}, the threshold is ${data.threshold} ${data.unit}`, quietMs: null,
-      isCapped: false,
+      isCapped: true,
     }),
     ends: ({ data, probeId }) => (data.state === "cleared" ? { type: "probe_health", subject: words(probeId ?? "", data.metric) } : null),
   },

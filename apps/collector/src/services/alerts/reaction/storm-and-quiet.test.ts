@@ -1,6 +1,6 @@
 import { createId, toInstant } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type AlertsBench, createAlertsBench, ids, returned, rogue, silent } from "../testing/bench.ts";
+import { type AlertsBench, createAlertsBench, health, ids, returned, rogue, silent } from "../testing/bench.ts";
 
 let bench: AlertsBench;
 beforeEach(async () => void (bench = await createAlertsBench()));
@@ -37,6 +37,16 @@ describe("a storm", () => {
     await bench.append(probes.map((probe) => returned(probe)));
     expect((await bench.list("?status=open")).meta.total).toBe(0);
     expect((await bench.published()).length).toBe(80);
+  });
+
+  test.each([
+    ["its own health", (probeId: string, index: number) => health(index % 2 === 0 ? "raised" : "cleared", probeId)],
+    ["one attack", (probeId: string, index: number) => ({ ...rogue({ state: index % 2 === 0 ? "seen" : "ended", count: 1, since: toInstant(index) }), probeId })],
+  ])("is what a probe makes that reports %s as begun and ended again and again", async (_, report) => {
+    const probeId = createId();
+    await bench.append(Array.from({ length: 200 }, (__, index) => report(probeId, index)));
+    expect(await bench.published()).toHaveLength(41);
+    expect((await bench.list("?status=open")).data).toMatchObject([{ type: "alert_storm", count: 80 }]);
   });
 
   test("in a backlog is measured by when it was", async () => {
