@@ -1,12 +1,13 @@
 import { createHmac } from "node:crypto";
 import { EVENTS, type EventType, WEBHOOK_EVENTS, WebhookPayload } from "@lanthorn/contract";
-import { createFakeClock } from "@lanthorn/runtime";
+import { createFakeClock, createId } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
 import { createEventLog, type NewEvent } from "../events/log.ts";
 import { createReactions } from "../events/reaction.ts";
 import { REACTION_ORDER, REACTIONS } from "../reactions.ts";
 import { SAMPLE_EVENTS } from "../services/diplomat/sample-events.ts";
 import { deliveriesOf, eventually, OFFLINE, startAndClose } from "../services/diplomat/testing/stack.ts";
+import { MAX_CALLS } from "./call-limit.ts";
 import { createDeliveryReaction } from "./reaction.ts";
 
 const { start, receive } = startAndClose();
@@ -232,6 +233,27 @@ test("nothing is enqueued for a webhook that was deleted or changed before", asy
   await receiver.got(3);
   expect(receiver.received[2]?.payload.event).toBe("scan.failed");
   expect((await stack.db.selectFrom("webhook_deliveries").select("event").execute()).length).toBe(3);
+});
+
+test("what one probe reports calls webhooks a thousand times within ten minutes, each type for itself, and another probe's too", async () => {
+  const [stack, receiver] = [await start(), await receive()];
+  const tenant = await stack.createTenant();
+  await stack.addWebhook(tenant, { url: receiver.url, events: ["rogue.detected", "ids.alert"] });
+  const log = createEventLog({ reads: stack.reads, reactions: createReactions(REACTIONS, REACTION_ORDER, { deliveries: createDeliveryReaction() }) });
+  const report = async (type: EventType, count: number, origin: { readonly probeId: string; readonly minute: number }) => {
+    const at = new Date(stack.clock.now() + origin.minute * 60_000).toISOString();
+    const event: NewEvent = {
+      type, siteId: null, probeId: origin.probeId, deviceId: null, queueId: null, probeSeq: null, occurredAt: at, receivedAt: at, data: {},
+    };
+    await stack.db.transaction().execute((trx) => log.append(trx, tenant.tenantId, Array.from({ length: count }, () => event)));
+    return (await stack.db.selectFrom("webhook_deliveries").select((eb) => eb.fn.countAll<number>().as("n")).executeTakeFirstOrThrow()).n;
+  };
+  const [one, two] = [createId(), createId()];
+  expect(await report("rogue_detected", 700, { probeId: one, minute: 0 })).toBe(700);
+  expect(await report("rogue_detected", 700, { probeId: one, minute: 9 })).toBe(MAX_CALLS);
+  expect(await report("ids_alert", 1, { probeId: one, minute: 9 })).toBe(MAX_CALLS + 1);
+  expect(await report("rogue_detected", 1, { probeId: two, minute: 9 })).toBe(MAX_CALLS + 2);
+  expect(await report("rogue_detected", 1, { probeId: one, minute: 10 })).toBe(MAX_CALLS + 3);
 });
 
 test("nothing is enqueued by a transaction that is undone", async () => {

@@ -3,6 +3,7 @@ import { createId } from "@lanthorn/runtime";
 import type { Insertable, Selectable, Transaction } from "kysely";
 import type { Schema } from "../db/schema.ts";
 import type { Reaction } from "../events/reaction.ts";
+import { createCallLimit } from "./call-limit.ts";
 import { typesOf, webhookEventOf } from "./sending/payload.ts";
 import { activeWebhooks, addDeliveries } from "./reaction-store.ts";
 import type { Lane } from "./store.ts";
@@ -10,7 +11,7 @@ import type { Lane } from "./store.ts";
 /** Events that become webhook events. */
 export type DeliveredType = { [T in EventType]: (typeof EVENTS)[T]["webhook"] extends null ? never : T }[EventType];
 
-/** Enqueues events for the webhooks that are subscribed to them. Late ones that would call somebody are left out. */
+/** Enqueues events for the webhooks that are subscribed to them. Late ones that would call somebody are left out, and what is too much of one probe. */
 export interface DeliveryReaction extends Reaction<DeliveredType> {
   /**
    * After the commit: the webhooks that got something since the last call. Some may be named in vain, after a transaction that
@@ -29,6 +30,7 @@ interface Subscriptions {
 export function createDeliveryReaction(): DeliveryReaction {
   const known = new Map<string, Subscriptions>();
   const enqueued = new Map<string, Set<string>>();
+  const limit = createCallLimit();
 
   const subscriptionsOf = async (trx: Transaction<Schema>, tenantId: string, revision: number): Promise<Subscriptions> => {
     const before = known.get(tenantId);
@@ -50,8 +52,9 @@ export function createDeliveryReaction(): DeliveryReaction {
       if (byType.size === 0) return;
       const deliveries = events.flatMap((one) => {
         const event = EVENTS[one.type].webhook;
-        if (one.isQuiet || (one.isLate && CALLING_EVENTS.has(event))) return [];
-        return (byType.get(one.type) ?? []).map(
+        const takers = byType.get(one.type) ?? [];
+        if (takers.length === 0 || one.isQuiet || (one.isLate && CALLING_EVENTS.has(event)) || !limit.take(one)) return [];
+        return takers.map(
           (webhookId) => newDelivery(webhookId, { ...one, event }, { lane: "live", at: one.received_at }),
         );
       });
