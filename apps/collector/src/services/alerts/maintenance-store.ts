@@ -20,6 +20,10 @@ export interface AlertMaintenanceStore {
   forgetMutes(now: string): Promise<void>;
   /** Forgets alerts that were resolved before `before`. @returns How many, at most `limit`. */
   forgetResolved(before: string, limit: number): Promise<number>;
+  /** Sites with more resolved alerts than `most`, each with when the first of those beyond was resolved: that and the ones before are too many. */
+  crowded(most: number): Promise<readonly { readonly siteId: string; readonly until: string }[]>;
+  /** Forgets alerts of a site that were resolved by `until`. @returns How many, at most `limit`. */
+  forgetOfSite(siteId: string, until: string, limit: number): Promise<number>;
   /** What a probe's own state has raised and is not resolved. */
   openOfProbe(probeId: string): Promise<readonly Pick<AlertRow, "id" | "tenant_id">[]>;
 }
@@ -51,6 +55,23 @@ export function createAlertMaintenanceStore({ db }: { readonly db: Kysely<Schema
     async forgetResolved(before, limit) {
       const old = await db.selectFrom("alerts").select("id").where("status", "=", "resolved").where("resolved_at", "<", before)
         .limit(limit).execute();
+      if (old.length > 0) await db.deleteFrom("alerts").where("id", "in", old.map(({ id }) => id)).execute();
+      return old.length;
+    },
+    async crowded(most) {
+      const sites = await db.selectFrom("alerts").select("site_id").where("status", "=", "resolved").where("site_id", "is not", null)
+        .groupBy("site_id").having((eb) => eb.fn.countAll<number>(), ">", most).execute();
+      const found: { readonly siteId: string; readonly until: string }[] = [];
+      for (const { site_id: siteId } of sites) {
+        const first = await db.selectFrom("alerts").select("resolved_at").where("site_id", "=", siteId).where("status", "=", "resolved")
+          .orderBy("resolved_at", "desc").offset(most).limit(1).executeTakeFirst();
+        if (siteId !== null && first?.resolved_at) found.push({ siteId, until: first.resolved_at });
+      }
+      return found;
+    },
+    async forgetOfSite(siteId, until, limit) {
+      const old = await db.selectFrom("alerts").select("id").where("site_id", "=", siteId).where("status", "=", "resolved")
+        .where("resolved_at", "<=", until).limit(limit).execute();
       if (old.length > 0) await db.deleteFrom("alerts").where("id", "in", old.map(({ id }) => id)).execute();
       return old.length;
     },

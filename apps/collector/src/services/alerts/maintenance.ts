@@ -14,6 +14,8 @@ export interface AlertMaintenance {
   probeRevoked(probeId: string): Promise<void>;
 }
 
+/** A probe that reports an attack as begun and ended by turns makes twenty of each type within ten minutes, with all the evidence that it likes. */
+const RESOLVED_PER_OPEN = 10;
 const RUN_EVERY_MS = 60_000;
 /** In one transaction, in which ingest waits. */
 const AT_ONCE = 100;
@@ -23,13 +25,24 @@ const DAY_MS = 86_400_000;
 /** Who nobody has brought back by then watches nothing any more: what it saw last says nothing of now. */
 const MAX_AWAY_MS = 7 * DAY_MS;
 
-/** @param options.keepDays How long resolved alerts are kept. */
+/** Forgets some at a time, until there are no more. */
+async function untilDone(stopped: AbortSignal, forget: () => Promise<number>): Promise<void> {
+  for (let went = AT_ONCE; went === AT_ONCE && !stopped.aborted;) {
+    went = await forget();
+    await nextTurn();
+  }
+}
+
+/**
+ * @param options.keepDays How long resolved alerts are kept.
+ * @param options.maxOpen Alerts of one type at a site that may be open; ten times as many of the site's resolved ones are kept.
+ */
 export function createAlertMaintenance(
   deps: {
     readonly db: Kysely<Schema>; readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
     readonly clock: Clock; readonly logger: Log;
   },
-  options: { readonly keepDays: number },
+  options: { readonly keepDays: number; readonly maxOpen: number },
 ): AlertMaintenance {
   const { clock, logger } = deps;
   const store = createAlertMaintenanceStore(deps);
@@ -63,9 +76,9 @@ export function createAlertMaintenance(
     }
     await store.forgetMutes(now);
     const tooOld = toInstant(clock.now() - options.keepDays * DAY_MS);
-    for (let went = AT_ONCE; went === AT_ONCE && !stopped.aborted;) {
-      went = await store.forgetResolved(tooOld, AT_ONCE);
-      await nextTurn();
+    await untilDone(stopped, () => store.forgetResolved(tooOld, AT_ONCE));
+    for (const { siteId, until } of await store.crowded(options.maxOpen * RESOLVED_PER_OPEN)) {
+      await untilDone(stopped, () => store.forgetOfSite(siteId, until, AT_ONCE));
     }
   };
   const job = createJob({ clock, log: logger }, {

@@ -80,6 +80,27 @@ describe("open alerts of one type at a site", () => {
   });
 });
 
+describe("resolved alerts of a site", () => {
+  test("are bounded: the oldest go, and neither another site's nor what is open", async () => {
+    await bench.server.stop();
+    bench = await createAlertsBench({ maxOpenAlerts: 20 });
+    const late = (index: number, state: "seen" | "ended", siteId: string) => ({
+      ...rogue({ state, subject: `s${index}`, count: 1, since: bench.now() }), siteId, isLate: true, occurredAt: toInstant(bench.clock.now() - index * 3_600_000),
+    });
+    const other = createId();
+    await bench.server.db.insertInto("sites")
+      .values({ id: other, tenant_id: bench.tenant.tenantId, name: "two", created_at: bench.now(), probe_configuration: "{}" }).execute();
+    const { siteId } = bench.tenant;
+    await bench.append([late(0, "seen", siteId), late(1, "seen", other), late(1, "ended", other)]);
+    await bench.append(Array.from({ length: 230 }, (_, index) => [late(index + 1, "seen", siteId), late(index + 1, "ended", siteId)]).flat());
+    await bench.server.alerts.job.run();
+    const kept = (await bench.server.db.selectFrom("alerts").select(["site_id", "status", "subject"]).execute());
+    expect(kept.filter(({ site_id: site, status }) => site === siteId && status === "resolved").map(({ subject }) => Number(subject.slice(1))).toSorted((a, b) => a - b))
+      .toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
+    expect(kept.filter(({ site_id: site, status }) => site === other || status === "open")).toHaveLength(2);
+  });
+});
+
 describe("an alert that falls quiet", () => {
   /** Days pass here, and tokens with them. */
   const stored = () => bench.server.db.selectFrom("alerts").select(["type", "status", "resolved_by"]).orderBy("id").execute();
