@@ -73,8 +73,10 @@ function readArguments(args: readonly string[]) {
 /** The probe learns for a short while, and sees an end soon. */
 function configuration(scenarios: readonly Scenario[]): string {
   const servers = [...new Set(scenarios.flatMap(({ dhcpServers = [] }) => dhcpServers))];
+  const routers = [...new Set(scenarios.flatMap(({ routers: declared = [] }) => declared))];
   return [
     "[guards]", `learning_minutes = ${LEARNING_MS / 60_000}`, `quiet_seconds = ${QUIET_SECONDS}`, `dhcp_servers = ${JSON.stringify(servers)}`,
+    `routers = ${JSON.stringify(routers)}`,
   ].join("\n");
 }
 

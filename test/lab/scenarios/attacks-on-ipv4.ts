@@ -1,6 +1,7 @@
 import type { Scenario } from "./scenario.ts";
 
 const GATEWAY = "10.77.0.1";
+const GATEWAY_MAC = "18:fd:74:77:00:01";
 const WEB = "10.77.0.20";
 const PRINTER = "10.77.0.30";
 
@@ -87,6 +88,19 @@ export const ATTACKS_ON_IPV4: readonly Scenario[] = [
       // A client that only asks, so that it takes no address from anybody.
       { mac: mac(1), run: `sleep 0.5; forge dhcp-discover eth0 ${mac(1)} 3` },
     ],
+  },
+  {
+    name: "dhcp-gateway", kind: "attack", what: "offers clients another gateway in the DHCP server's name", guards: ["gateway_changed", "dhcp_server"],
+    packages: [], seconds: 8,
+    hosts: ({ ip, mac }) => [
+      { mac: mac(0), addresses: [`${ip(0)}/24`], run: `sleep 0.5; forge dhcp-offers eth0 ${GATEWAY_MAC} ${GATEWAY} ${ip(0)} ${mac(1)} 6` },
+      { mac: mac(1), run: `forge dhcp-discover eth0 ${mac(1)} 6` },
+    ],
+  },
+  {
+    name: "dhcp-silent", kind: "attack", what: "the DHCP server stops, and clients ask in vain", guards: ["dhcp_missing"], packages: [], seconds: 14,
+    stops: { host: "gateway", daemon: "dnsmasq" },
+    hosts: ({ mac }) => [0, 1, 2].map((number) => ({ mac: mac(number), run: `forge dhcp-discover eth0 ${mac(number)} 12` })),
   },
   {
     name: "dhcp-starvation", kind: "attack", what: "takes every address of the pool under forged MACs", guards: ["dhcp_exhaustion"], packages: [], seconds: 8,

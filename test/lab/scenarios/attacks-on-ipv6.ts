@@ -1,6 +1,8 @@
 import type { Scenario } from "./scenario.ts";
 
 const WEB = "fd4c:616e:7468:77::20";
+/** The link-local address of the router that a scenario brings, which the operator has declared. */
+const ROUTER = "fe80::77:1";
 
 /** Another host that asks for the server again and again, as any that talks to it. */
 const asks = (seconds: number) => `for i in $(seq ${seconds * 2}); do ip neigh flush dev eth0; ping -6 -c 1 -w 1 ${WEB}; sleep 0.5; done`;
@@ -28,8 +30,19 @@ export const ATTACKS_ON_IPV6: readonly Scenario[] = [
     hosts: ({ ip, mac }) => [{ mac: mac(0), addresses: [`${ip(0)}/24`], run: "sleep 1; begin; timeout 0.5 atk6-flood_router26 eth0 > /dev/null" }],
   },
   {
+    name: "kill-router", kind: "attack", what: "says in the IPv6 router's name that it is none any more, with thc-ipv6", guards: ["router_advertisement"],
+    packages: ["thc-ipv6", "radvd"], seconds: 14, routers: [ROUTER],
+    hosts: ({ ip, mac }) => [
+      {
+        mac: mac(0), addresses: [`${ip(0)}/24`, `${ROUTER}/64`], network: ["echo 1 > $net/ipv6/conf/all/forwarding"],
+        run: radvd(`AdvDefaultLifetime 1800; MinRtrAdvInterval 3; MaxRtrAdvInterval 4; AdvRASrcAddress { ${ROUTER}; };`, ""),
+      },
+      { mac: mac(1), addresses: [`${ip(1)}/24`], run: `sleep 8; begin; atk6-kill_router6 eth0 ${ROUTER} < /dev/zero` },
+    ],
+  },
+  {
     name: "parasite", kind: "attack", what: "answers all neighbor solicitations with its own MAC", guards: ["ndp_spoofing", "duplicate_ip"],
-    packages: ["thc-ipv6"], seconds: 10, checked: [WEB],
+    packages: ["thc-ipv6"], seconds: 7, checked: [WEB],
     hosts: ({ ip, mac }) => [
       { mac: mac(0), addresses: [`${ip(0)}/24`, `${ula(ip(0))}/64`], run: "atk6-parasite6 -l eth0 < /dev/zero" },
       { mac: mac(1), addresses: [`${ip(1)}/24`, `${ula(ip(1))}/64`], run: `sleep 1; begin; ${asks(6)}` },
@@ -69,9 +82,9 @@ export const ATTACKS_ON_IPV6: readonly Scenario[] = [
   },
 ];
 
-function radvd(options: string): string {
+function radvd(options: string, mark = "begin; "): string {
   const conf = `interface eth0 { AdvSendAdvert on; ${options} };`;
-  return `printf '%s\\n' '${conf}' > /run/radvd.conf; chmod 600 /run/radvd.conf; sleep 2; begin; radvd --nodaemon --config /run/radvd.conf --pidfile /run/radvd.pid --logmethod stderr -u root`;
+  return `printf '%s\\n' '${conf}' > /run/radvd.conf; chmod 600 /run/radvd.conf; sleep 2; ${mark}radvd --nodaemon --config /run/radvd.conf --pidfile /run/radvd.pid --logmethod stderr -u root`;
 }
 
 /** The LAN's unique local address of a host with this IPv4 address. */

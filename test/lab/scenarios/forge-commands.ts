@@ -40,6 +40,19 @@ export const FORGE_COMMANDS: Readonly<Record<string, Command>> = {
       udpFrame(from, ANYBODY, encodeDhcpDiscover({ xid: 0x7700_0000 + index, chaddr: from.mac })),
     ]));
   },
+  /** SERVER_MAC SERVER GATEWAY CLIENT_MAC TIMES: offers in a server's name, for another gateway, once a second. */
+  "dhcp-offers": async (link, [serverMac, server, gateway, client, times]) => {
+    const from: ForgeEnd = { mac: mac(serverMac), ip: ipv4(server), port: DHCP_PORT.server };
+    const options = new Map([
+      [DHCP_OPTION.dhcpMessageType, Uint8Array.of(DHCP_MESSAGE_TYPE.offer)], [DHCP_OPTION.serverIdentifier, from.ip],
+      [DHCP_OPTION.ipAddressLeaseTime, Uint8Array.of(0, 0, 14, 16)], [DHCP_OPTION.subnetMask, Uint8Array.of(255, 255, 255, 0)],
+      [DHCP_OPTION.router, ipv4(gateway)],
+    ]);
+    await link.repeat({ everyMs: 1000, times: Number(times) }, (index) => link.send([udpFrame(
+      from, { ...ANYBODY, port: DHCP_PORT.client },
+      encodeDhcp({ op: DHCP_OP.bootReply, xid: 0x7700_0000 + index, chaddr: mac(client), yiaddr: ipv4("10.77.0.198"), options }),
+    )]));
+  },
   /** MAC TIMES: asks as a card that boots from the network. @see PXE 2.1 section 2.2.2, RFC 4578 */
   "pxe-discover": async (link, [client, times]) => {
     const from: ForgeEnd = { mac: mac(client), ip: ipv4("0.0.0.0"), port: DHCP_PORT.client };

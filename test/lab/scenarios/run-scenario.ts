@@ -65,6 +65,7 @@ export async function startScenario(lab: Lab, scenario: Scenario, variant: Varia
   const hosts = scenario.hosts(variant).map((host, index) => ({ host, plan: planOf(scenario, host, index) }));
   const attached: string[] = [];
   const stop = async () => {
+    await signalDaemon(lab, scenario, "CONT");
     for (const name of attached.splice(0)) await lab.leave(name);
   };
   try {
@@ -73,6 +74,7 @@ export async function startScenario(lab: Lab, scenario: Scenario, variant: Varia
       attached.push(plan.name);
     }
     const startedAt = Date.now();
+    await signalDaemon(lab, scenario, "STOP");
     for (const { host, plan } of hosts) startScript(lab, tools, plan.name, host.run);
     const marks = hosts.map(({ plan }) => markOf(lab, plan.name));
     let begunAt: number | null = null;
@@ -90,11 +92,19 @@ export async function startScenario(lab: Lab, scenario: Scenario, variant: Varia
 
 /** Takes a scenario's hosts off the LAN, whoever has started it. Does nothing where it does not run. */
 export async function stopScenario(lab: Lab, scenario: Scenario, variant: Variant): Promise<void> {
+  await signalDaemon(lab, scenario, "CONT");
   for (const [index, host] of scenario.hosts(variant).entries()) {
     await lab.leave(planOf(scenario, host, index).name).catch((error: unknown) => {
       if (!(error instanceof LabError && error.code === "unknown-host")) throw error;
     });
   }
+}
+
+/** Holds the daemon that the scenario stops, or lets it go on: those processes of its name that are in the host's network. */
+async function signalDaemon(lab: Lab, { stops }: Scenario, signal: "STOP" | "CONT"): Promise<void> {
+  if (!stops) return;
+  const isIt = `[ "$(cat $p/comm 2>/dev/null)" = ${stops.daemon} ] && [ "$(readlink $p/ns/net)" = "$(readlink /proc/self/ns/net)" ]`;
+  await lab.exec(stops.host, "sh", ["-c", `for p in /proc/[0-9]*; do ${isIt} && kill -${signal} "$(basename $p)"; done; :`]);
 }
 
 function planOf(scenario: Scenario, host: ScenarioHost, index: number): HostPlan {

@@ -43,6 +43,10 @@ export interface Scenario {
   readonly captureBytes?: number;
   /** Server identifiers of DHCP servers that the operator has declared. */
   readonly dhcpServers?: readonly string[];
+  /** Addresses of IPv6 routers that the operator has declared. */
+  readonly routers?: readonly string[];
+  /** A daemon of one of the LAN's hosts that is stopped while it runs. */
+  readonly stops?: { readonly host: string; readonly daemon: string };
   readonly hosts: (variant: Variant) => readonly ScenarioHost[];
 }
 
