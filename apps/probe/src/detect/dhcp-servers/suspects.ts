@@ -37,6 +37,9 @@ export function createSuspects(deps: GuardDeps & { readonly hostName: (mac: stri
   /** By subject: when it was reported last, and what it has handed out. Those not heard for longest make room. */
   const suspects = createBoundedMap<string, { readonly at: number; readonly facts: Facts }>(MAX_SUSPECTS);
 
+  /** By MAC: under which its incident goes on. */
+  const subjects = createBoundedMap<string, string>(MAX_SUSPECTS);
+
   function factsOf(said: ServerMessage): Facts {
     const name = deps.hostName(said.mac);
     const self = said.handout?.gateways.some((gateway) => gateway === said.server || gateway === said.sourceIp) === true;
@@ -44,6 +47,14 @@ export function createSuspects(deps: GuardDeps & { readonly hostName: (mac: stri
       server: said.server, ...(said.giaddr ? { relay: said.giaddr } : {}), ...(name ? { host_name: name } : {}), ...handoutFacts(said.message),
       ...(said.handout && said.handout.gateways.length > 0 ? { gateway_is_itself: self ? "yes" : "no" } : {}),
     };
+  }
+
+  /** A tool may take another server identifier for each answer: what comes from one MAC that is no relay's is one server. */
+  function subjectOf({ server, mac, giaddr }: ServerMessage): string {
+    const first = giaddr === "" ? subjects.get(mac) : undefined;
+    if (first !== undefined && incidents.isOpen("dhcp_server", first)) return first;
+    subjects.put(mac, server);
+    return server;
   }
 
   /** @returns What is known of the suspect now, or null where it was reported just now and nothing is new. */
@@ -60,10 +71,11 @@ export function createSuspects(deps: GuardDeps & { readonly hostName: (mac: stri
 
   return {
     accuse(said, rivals) {
-      const facts = note(said.server, factsOf(said));
+      const subject = subjectOf(said);
+      const facts = note(subject, factsOf(said));
       // Our own gateway is that of our own link alone.
       const isOwnLink = said.vlanId === null && said.giaddr === "";
-      if (facts) incidents.report(accusation(said, rivals, { facts, gateways: isOwnLink ? deps.link()?.gateways ?? [] : [] }));
+      if (facts) incidents.report({ ...accusation(said, rivals, { facts, gateways: isOwnLink ? deps.link()?.gateways ?? [] : [] }), subject });
     },
     unmask: (row, rival) => incidents.report(unmasking(row, rival)),
     impostor(row, said) {

@@ -59,7 +59,7 @@ describe("an unknown DHCPv6 server", () => {
       scene.hear(answer(rogue), answer({ ...rogue, type: 7 }), answer(SERVER));
       await scene.clock.advance(1000);
     }
-    expect(scene.incidents()).toMatchObject([{ kind: "dhcpv6_server", severity, subject: "00030001000000000006", mac: ROGUE.mac, expected_macs: [SERVER.mac] }]);
+    expect(scene.incidents()).toMatchObject([{ kind: "dhcpv6_server", severity, subject: ROGUE.mac, mac: ROGUE.mac, facts: { duid: "00030001000000000006" }, expected_macs: [SERVER.mac] }]);
     await scene.clock.advance(301_000);
     expect(scene.incidents().map(({ state }) => state)).toEqual(["seen", "ended"]);
   });
@@ -113,7 +113,7 @@ describe("in the learning period", () => {
     const after = scene.restart();
     after.hear(answer(ROGUE));
     await after.clock.advance(5000);
-    expect(after.incidents()).toMatchObject([{ subject: "00030001000000000006", state: "seen" }]);
+    expect(after.incidents()).toMatchObject([{ subject: ROGUE.mac, state: "seen" }]);
     expect(after.guards.learned().map(({ name }) => name)).toEqual(["00030001000000000001"]);
   });
 
@@ -131,6 +131,25 @@ describe("in the learning period", () => {
     expect(home.incidents()).toEqual([]);
     expect(home.guards.learned()).toHaveLength(1);
   });
+});
+
+test("one that takes another DUID for each answer is one incident, over a restart too, and says what it said first", async () => {
+  let scene = await createLearned({ active: false });
+  for (let n = 0; n < 60; n += 1) {
+    scene.hear(answer({ ...ROGUE, id: 10 + n }), answer(SERVER));
+    await scene.clock.advance(1000);
+    if (n === 30) scene = scene.restart();
+  }
+  expect(scene.incidents().map(({ subject, facts }) => [subject, facts?.["duid"]])).toEqual([[ROGUE.mac, "0003000100000000000a"]]);
+  await scene.clock.advance(310_000);
+  expect(scene.incidents().at(-1)).toMatchObject({ state: "ended" });
+});
+
+test("a known server that has been installed anew has another DUID, and is no other server", async () => {
+  const scene = await createLearned({ active: false });
+  scene.hear(answer({ ...SERVER, id: 9 }), answer({ ...SERVER, id: 9, type: 7 }));
+  await scene.clock.advance(5000);
+  expect(scene.incidents()).toEqual([]);
 });
 
 test("a second server with the same settings, an allowed one, a relay and a failover are normal", async () => {

@@ -66,7 +66,9 @@ export function createDhcpv6ServersGuard(deps: GuardDeps): Guard {
     const namesake = known.all().find(({ duid }) => duid === said.duid);
     if (namesake && !namesake.macs.includes(said.mac) && hasMore(said.dns, namesake.dns)) return accuse(said, namesake);
     if (isAllowed(said)) end(said);
-    if (namesake || isAllowed(said)) return known.learn(said);
+    // The same host under another DUID, as after a new installation.
+    const isItself = known.all().some((other) => other.vlanId === said.vlanId && other.relayLink === said.relayLink && other.macs.includes(said.mac) && !contradicts(other, said));
+    if (namesake || isItself || isAllowed(said)) return known.learn(said);
     if (learning.isOn()) return hearNew(said);
     accuse(said, null);
   }

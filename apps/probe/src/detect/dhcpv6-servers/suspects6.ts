@@ -17,25 +17,25 @@ export interface Suspects6 {
 
 const PAUSE_MS = 1000;
 const MAX_SUSPECTS = 128;
-const MAX_SUBJECT = 128;
 
 /** @param deps.onHint Something is to be looked at by a search. */
 export function createSuspects6(deps: Pick<GuardDeps, "clock" | "incidents"> & { readonly known: KnownServers6; readonly onHint: () => void }): Suspects6 {
   const { clock, incidents, known, onHint } = deps;
-  /** By DUID or MAC, when it was reported last. Those not reported for longest make room. */
-  const suspects = createBoundedMap<string, number>(MAX_SUSPECTS);
-  const subjectOf = ({ duid }: ServerMessage6) => duid.slice(0, MAX_SUBJECT);
+  /** By MAC: a tool draws another DUID for each answer. When it was reported last, and what it said first. Those not reported for longest make room. */
+  const suspects = createBoundedMap<string, { readonly at: number; readonly facts: ServerMessage6["facts"] }>(MAX_SUSPECTS);
 
   function accuse(said: ServerMessage6, row: KnownServer6 | null): void {
     const now = clock.monotonic();
-    const subject = row ? said.mac : subjectOf(said);
-    if (now - (suspects.get(subject) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return;
-    suspects.put(subject, now);
+    const subject = said.mac;
+    const before = suspects.get(subject);
+    if (before && now - before.at < PAUSE_MS) return;
+    const facts = { ...said.facts, ...before?.facts };
+    suspects.put(subject, { at: now, facts });
     const rows = row ? [row] : known.all().filter(({ vlanId }) => vlanId === said.vlanId);
     const [severity, why] = judge(said, rows);
     incidents.report({
       kind: "dhcpv6_server", subject, severity, ip: said.address, mac: said.mac, vlanId: said.vlanId, expectedMacs: [...new Set(rows.flatMap(({ macs }) => macs))],
-      facts: said.facts, packet: said.packet,
+      facts, packet: said.packet,
       detail: `${row ? `${said.mac} answers in the name of a known DHCPv6 server, whose MAC address is ${row.macs.join(", ")}.`
         : `The unknown DHCPv6 server ${said.address} (${said.mac}) answers clients.`} ${why} Find the switch port of this MAC address and switch the server off, or allow its `
         + "address in dhcp_servers if it belongs here.",
@@ -45,10 +45,10 @@ export function createSuspects6(deps: Pick<GuardDeps, "clock" | "incidents"> & {
 
   return {
     accuse,
-    isOpen: (said) => incidents.isOpen("dhcpv6_server", subjectOf(said)),
-    end(said) {
-      suspects.delete(subjectOf(said));
-      if (incidents.isOpen("dhcpv6_server", subjectOf(said))) incidents.end("dhcpv6_server", subjectOf(said));
+    isOpen: ({ mac }) => incidents.isOpen("dhcpv6_server", mac),
+    end({ mac }) {
+      suspects.delete(mac);
+      if (incidents.isOpen("dhcpv6_server", mac)) incidents.end("dhcpv6_server", mac);
     },
     isAny: () => [...suspects.keys()].some((subject) => incidents.isOpen("dhcpv6_server", subject)),
   };
