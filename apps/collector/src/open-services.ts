@@ -102,7 +102,7 @@ export async function openServices(
     openLicense(configuration, parts),
     createIpam(parts),
     guards,
-    openBaselines(),
+    openBaselines(parts),
   ];
   const commands: Services["commands"] = {
     online: (probe, runId) => scans.online(probe, runId),

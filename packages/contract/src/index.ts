@@ -18,7 +18,7 @@ export * from "./rest/vault.ts";
 export * from "./rest/config-versions.ts";
 export * from "./rest/sites.ts";
 export * from "./rest/guards.ts";
-export type { BaselineFactKind, BaselineOutcome } from "./events/security.ts";
+export { BASELINE_FACTS, type BaselineFactKind, type BaselineOutcome } from "./events/security.ts";
 export * from "./rest/baselines.ts";
 export * from "./rest/coverage.ts";
 export * from "./rest/topology.ts";

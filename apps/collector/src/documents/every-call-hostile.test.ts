@@ -71,7 +71,8 @@ async function bodyFor(call: Call): Promise<unknown> {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
   const { text } = await send(collector.url, { method: "GET", path: "/api/v1/sites" }, { headers: { "x-api-key": key } });
   const { data } = JSON.parse(text) as { readonly data: readonly { readonly id: string }[] };
-  const real: Readonly<Record<string, unknown>> = { site_id: data[0]?.id, expires_at: new Date(Date.now() + 3_600_000).toISOString() };
+  const soon = new Date(Date.now() + 3_600_000).toISOString();
+  const real: Readonly<Record<string, unknown>> = { site_id: data[0]?.id, expires_at: soon, ends_at: soon };
   return Object.fromEntries(Object.entries(body).map(([name, value]: [string, unknown]) => [name, real[name] ?? value]));
 }
 

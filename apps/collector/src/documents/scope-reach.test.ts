@@ -52,6 +52,11 @@ const ROWS: Readonly<Partial<Record<Scope, (ask: Ask) => Promise<void>>>> = {
     expect((await ask("PUT", `/devices/${deviceId}`, { hostname: "renamed" })).status).toBe(200);
     expect((await ask("PUT", `/devices/${FOREIGN}`, { hostname: "renamed" })).status).toBe(404);
     expect(await audited("device.update")).toBe(1);
+    const facts = [{ kind: "port", key: "tcp/443", value: "open" }];
+    expect((await ask("POST", "/baselines/templates", { name: "web", tag: "web", facts, site_id: FOREIGN })).status).toBe(404);
+    expect((await ask("POST", "/baselines/templates", { name: "web", tag: "web", facts })).status).toBe(201);
+    expect((await ask("POST", `/baselines/${FOREIGN}/approve`, { take_differences: true })).status).toBe(404);
+    expect(await audited("baseline_template.create")).toBe(1);
   },
   async "alerts:write"(ask) {
     const until = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
@@ -65,6 +70,13 @@ const ROWS: Readonly<Partial<Record<Scope, (ask: Ask) => Promise<void>>>> = {
     expect((await ask("POST", exceptions(siteId), { ip: "10.1.0.1", reason: "known" })).status).toBe(201);
     expect(required(await ask("PUT", `/sites/${siteId}/guards`, { enabled: false }))).toEqual([403, "agents:write"]);
     expect(await audited("guard_exception.create")).toBe(1);
+    const window = (site: string, days: number) => ({ site_id: site, begins_at: until(0), ends_at: until(days), reason: "maintenance" });
+    expect((await ask("POST", "/baselines/windows", window(siteId, 367))).status).toBe(400);
+    expect((await ask("POST", "/baselines/windows", window(FOREIGN, 1))).status).toBe(404);
+    expect((await ask("POST", "/baselines/windows", window(siteId, 1))).status).toBe(201);
+    expect((await ask("POST", `/baselines/differences/${FOREIGN}/accept`, { reason: "known" })).status).toBe(404);
+    expect(required(await ask("POST", `/baselines/${FOREIGN}/reset`, { reason: "known" }))).toEqual([403, "devices:write"]);
+    expect(await audited("baseline_window.create")).toBe(1);
   },
   async "webhooks:write"(ask) {
     for (const url of ["http://203.0.113.1/", "https://10.0.0.1/", "https://127.0.0.1/", "https://169.254.169.254/", "https://[::1]/"]) {

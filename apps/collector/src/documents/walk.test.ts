@@ -142,7 +142,7 @@ async function validBody({ operation, path }: Call, known: ReadonlyMap<string, s
 
 function withIds(example: object, known: ReadonlyMap<string, string>): object {
   const soon = new Date(Date.now() + 3_600_000).toISOString();
-  const occasional: Readonly<Record<string, string>> = { expires_at: soon, url: PLACE };
+  const occasional: Readonly<Record<string, string>> = { expires_at: soon, ends_at: soon, url: PLACE };
   return Object.fromEntries(
     Object.entries(example).map(([name, value]: [string, unknown]) => [name, occasional[name] ?? known.get(name) ?? value]),
   );

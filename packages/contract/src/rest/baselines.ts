@@ -1,10 +1,16 @@
 import * as z from "zod";
 import { BASELINE_FACTS, BASELINE_OUTCOMES } from "../events/security.ts";
 import { Id, Instant, Severity } from "../values.ts";
-import { listQuery, PageQuery } from "./envelopes.ts";
+import { IdPageQuery, listQuery, PageQuery } from "./envelopes.ts";
 
 /** Facts that one edit of a baseline, or one template, may have. */
 export const MAX_BASELINE_EDIT = 500;
+/** Acceptances that a tenant may have. */
+export const MAX_BASELINE_ACCEPTANCES = 10_000;
+/** Templates that a tenant may have. */
+export const MAX_BASELINE_TEMPLATES = 1000;
+/** Maintenance windows that a tenant may have. */
+export const MAX_BASELINE_WINDOWS = 1000;
 /** The longest reason, in characters. */
 const MAX_REASON = 255;
 
@@ -61,7 +67,7 @@ export const Baseline = z.object({
 export type Baseline = z.infer<typeof Baseline>;
 
 /** Which baselines to list. */
-export const BaselinesQuery = PageQuery.extend({
+export const BaselinesQuery = IdPageQuery.extend({
   site_id: Id.optional().describe("Baselines of this site and of its devices."),
   device_id: Id.optional().describe("The baseline of this device."),
   of: z.enum(["site", "device"]).optional().describe("`site`: only baselines of sites. `device`: only those of devices."),
@@ -103,10 +109,11 @@ export const BaselineFactsEdit = z.strictObject({
 }).refine(({ set, remove }) => set.length + remove.length > 0, "set or remove is needed");
 export type BaselineFactsEdit = z.infer<typeof BaselineFactsEdit>;
 
-/** To approve or freeze. */
+/** To say that a baseline is right. */
 export const BaselineApprove = z.strictObject({
   reason: Reason.optional(),
   take_differences: z.boolean().default(false).describe("Whether what differs now becomes part of the baseline. False: the baseline is right as it is."),
+  devices: z.boolean().default(false).describe("For a site: whether its devices' baselines are approved as well."),
 });
 export type BaselineApprove = z.infer<typeof BaselineApprove>;
 
@@ -153,13 +160,13 @@ export const BaselineDifference = z.object({
 export type BaselineDifference = z.infer<typeof BaselineDifference>;
 
 /** Which differences to list, the newest first. */
-export const BaselineDifferencesQuery = PageQuery.extend({
+export const BaselineDifferencesQuery = IdPageQuery.extend({
   site_id: Id.optional().describe("Differences of this site and of its devices."),
   device_id: Id.optional().describe("Differences of this device."),
   baseline_id: Id.optional().describe("Differences from this baseline."),
   kind: listQuery(BASELINE_FACTS).optional().describe("Of these kinds of facts, with commas between them."),
   outcome: listQuery(BASELINE_OUTCOMES).optional().describe("With these outcomes, with commas between them. `not_checked` lists facts that nobody looked for in a week."),
-  state: listQuery(DIFFERENCE_STATES).default(["open"]).describe("In these states, with commas between them."),
+  state: listQuery(DIFFERENCE_STATES).prefault("open").describe("In these states, with commas between them."),
 });
 export type BaselineDifferencesQuery = z.infer<typeof BaselineDifferencesQuery>;
 
@@ -181,6 +188,7 @@ export const BaselineAcceptance = z.object({
   site_id: Id.nullable().describe("The site where it holds. Null for a tag at all sites."),
   device_id: Id.nullable().describe("The device for which it holds. Null for others."),
   tag: z.string().nullable().describe("The tag for whose devices it holds. Null for others."),
+  name: z.string().nullable().describe("Name or address of the device, or name of the site. Null for a tag at all sites."),
   kind, key,
   outcome: BaselineDifference.shape.outcome,
   observed: z.string().describe("The value that is right now. Empty for nothing: that it is gone is right."),
@@ -238,6 +246,7 @@ export const BaselineWindow = z.object({
   id: Id.describe("The window's id."), ...windowFields,
   device_id: Id.nullable().describe("The device for which it is. Null for others."),
   tag: z.string().nullable().describe("The tag for whose devices it is. Null for others: without either it is for the whole site."),
+  name: z.string().describe("Name or address of the device, or name of the site."),
   reason: z.string().describe("What is done in it."),
   created_by: z.string().describe("Name of the user who made it."),
   created_at: Instant.describe("When it was made."),
@@ -255,5 +264,5 @@ export const BaselineWindowCreate = z.strictObject({
 export type BaselineWindowCreate = z.infer<typeof BaselineWindowCreate>;
 
 /** Which windows, acceptances and templates to list. */
-export const BaselineSettingsQuery = PageQuery.extend({ site_id: Id.optional().describe("Those of this site.") });
+export const BaselineSettingsQuery = IdPageQuery.extend({ site_id: Id.optional().describe("Those that count at this site, with those for all sites.") });
 export type BaselineSettingsQuery = z.infer<typeof BaselineSettingsQuery>;

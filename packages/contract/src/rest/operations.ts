@@ -7,6 +7,7 @@ import { sitesOperations } from "./operations/sites.ts";
 import { alertsOperations } from "./operations/alerts.ts";
 import { auditOperations } from "./operations/audit.ts";
 import { authOperations } from "./operations/auth.ts";
+import { baselinesOperations } from "./operations/baselines.ts";
 import { backupsOperations } from "./operations/backups.ts";
 import { configVersionsOperations } from "./operations/config-versions.ts";
 import { devicesOperations } from "./operations/devices.ts";
@@ -23,4 +24,5 @@ export const OPERATIONS = {
   ...healthOperations, ...agentsOperations, ...bundlesOperations, ...filesOperations, ...sitesOperations, ...alertsOperations,
   ...auditOperations, ...authOperations, ...backupsOperations, ...configVersionsOperations, ...devicesOperations, ...webhooksOperations,
   ...eventsOperations, ...ipamOperations, ...licenseOperations, ...guardsOperations, ...scansOperations, ...topologyOperations, ...vaultOperations,
+  ...baselinesOperations,
 };

@@ -8,6 +8,7 @@ import { connectProbe } from "../../broker/testing/bench.ts";
 import { createRequest } from "../../certificates/testing/request.ts";
 import type { OpenApiDocument } from "../openapi.ts";
 import type { RunningCollector } from "./collector.ts";
+import { addDifference } from "./difference.ts";
 import { sendProbeFile } from "./probe-file.ts";
 import { type Answer, bearer, type Call, callsOf, exampleBody, send } from "./every-call.ts";
 
@@ -48,8 +49,8 @@ export async function settleNeighbor(
   };
   const client = await speakAsProbe(collector, token);
 
-  const readLists = async () => {
-    for (const call of calls.filter(({ method, parts }) => method === "GET" && parts.length === 0)) learn(call, await ask(call));
+  const readLists = async (isWanted: (call: Call) => boolean = () => true) => {
+    for (const call of calls.filter((one) => one.method === "GET" && one.parts.length === 0 && isWanted(one))) learn(call, await ask(call));
   };
   await vi.waitFor(async () => {
     await readLists();
@@ -59,11 +60,13 @@ export async function settleNeighbor(
     if (endsSession(call)) continue;
     learn(call, await watch(call, () => ask(call, { body: bodyFor(call) })));
   }
+  await addDifference(collector.dataDir);
   await readLists();
   // Work on what is there makes things below it, as a webhook's deliveries.
   for (const call of calls.filter(({ method, parts }) => method === "POST" && parts.length > 0)) {
     await watch(call, () => ask(call, { path: Object.fromEntries(known), body: bodyFor(call) }));
   }
+  await readLists((call) => namesBelow(call, calls).some((name) => !known.has(name)));
   // What was begun has ended, and nothing changes any more but by who asks.
   await vi.waitFor(async () => {
     const { text } = await ask({ method: "GET", path: "/api/v1/backups" });
@@ -90,7 +93,7 @@ function withIds(body: unknown, known: ReadonlyMap<string, string>): unknown {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
   const soon = new Date(Date.now() + 3_600_000).toISOString();
   return Object.fromEntries(
-    Object.entries(body).map(([name, value]: [string, unknown]) => [name, name === "expires_at" ? soon : (known.get(name) ?? value)]),
+    Object.entries(body).map(([name, value]: [string, unknown]) => [name, /^(?:expires|ends)_at$/.test(name) ? soon : (known.get(name) ?? value)]),
   );
 }
 

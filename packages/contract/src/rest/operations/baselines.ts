@@ -43,7 +43,7 @@ export const baselinesOperations = operations({
   listBaselineFacts: {
     target: "GET /baselines/{baseline_id}/facts", params: OfBaseline, query: BaselineFactsQuery, status: 200, answer: listEnvelope(BaselineFact),
   },
-  editBaselineFacts: { target: "PUT /baselines/{baseline_id}/facts", params: OfBaseline, body: BaselineFactsEdit, status: 200, answer: Baseline },
+  editBaselineFacts: { target: "POST /baselines/{baseline_id}/facts", params: OfBaseline, body: BaselineFactsEdit, status: 200, answer: Baseline },
   approveBaseline: { target: "POST /baselines/{baseline_id}/approve", params: OfBaseline, body: BaselineApprove, status: 200, answer: Baseline },
   freezeBaseline: { target: "POST /baselines/{baseline_id}/freeze", params: OfBaseline, status: 200, answer: Baseline },
   unfreezeBaseline: { target: "POST /baselines/{baseline_id}/unfreeze", params: OfBaseline, status: 200, answer: Baseline },
