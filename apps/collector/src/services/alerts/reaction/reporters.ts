@@ -6,7 +6,7 @@ type Report = NonNullable<Finding["seen"]>;
 /** The probes that report the cause of an alert now, by their ids. Only events that say when their cause is gone are noted here. */
 export type Reporters = Map<string, Report>;
 
-/** Of a site's probes; who comes after these is counted, and cannot keep the alert open. */
+/** Of a site's probes; each report of who comes after these counts once, and does not keep the alert open. */
 const MAX_REPORTERS = 64;
 
 /** @param text As `alerts.reporters` has it. */
@@ -27,8 +27,9 @@ export function noteReport(reporters: Reporters, probeId: string | null, seen: F
   if (!seen) return 1;
   const key = probeId ?? "";
   const before = reporters.get(key);
+  if (!before && reporters.size >= MAX_REPORTERS) return 1;
   const counted = before?.since === seen.since ? before.times : 0;
-  if (before || reporters.size < MAX_REPORTERS) reporters.set(key, { since: seen.since, times: Math.max(counted, seen.times) });
+  reporters.set(key, { since: seen.since, times: Math.max(counted, seen.times) });
   return Math.max(0, seen.times - counted);
 }
 
