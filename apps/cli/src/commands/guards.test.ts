@@ -34,7 +34,9 @@ describe("guards", () => {
     ]);
     const gone = { ...GUARDS, probes: GUARDS.probes.map((probe) => ({ ...probe, is_online: false })) };
     expect(lines(await showGuards(connect({ readSiteGuards: () => Promise.resolve(gone) }, "Office"), undefined, NOW))[1]).toMatch(/^box +probe is silent /);
-    expect(shown.slice(4).join(" ")).toMatch(/600 quiet seconds.*DHCP servers 10\.0\.0\.2.*MAC changes.*2 exceptions/);
+    const empty = { ...GUARDS, probes: [] };
+    expect(lines(await showGuards(connect({ readSiteGuards: () => Promise.resolve(empty) }, "Office"), undefined, NOW))).toContain("The site has no probe: nothing is watched.");
+    expect(shown.slice(4).join(" ")).toMatch(/as the probe's file says\. .*600 seconds.*DHCP servers 10\.0\.0\.2.*MAC changes.*Exceptions: 2/);
   });
 
   test("learn anew at the site that is named", async () => {

@@ -89,14 +89,15 @@ function learningWords(state: ProbeGuards["state"], now: number): string {
 }
 
 function notesOf(guards: SiteGuards): readonly string[] {
-  const { enabled, active, learning_minutes: learning, quiet_seconds: quiet, dhcp_servers: dhcp, routers, roaming_gateways: isRoaming, exceptions } = guards;
+  const { enabled, active, learning_minutes: learning, quiet_seconds: quiet, dhcp_servers: dhcp, routers, roaming_gateways: isRoaming, exceptions, probes } = guards;
   const own = (value: number | null, unit: string) => (value === null ? "as the probe's file says" : `${value} ${unit}`);
   return [
-    `Set for the site: guards ${enabled ? "on" : "off"}, checks ${active ? "by packets" : "by listening only"}; learning ${own(learning, "minutes")}; `
-    + `an incident ends after ${own(quiet, "quiet seconds")}.`,
+    ...(probes.length === 0 ? ["The site has no probe: nothing is watched."] : []),
+    `Set for the site: guards ${enabled ? "on" : "off"}, checks ${active ? "by packets" : "by listening only"}. Learning time: ${own(learning, "minutes")}. `
+    + `Quiet time, after which an incident is over: ${own(quiet, "seconds")}.`,
     `Known beside what is learned: DHCP servers ${dhcp.join(", ") || "none"}; routers ${routers.join(", ") || "none"}.`,
     ...(isRoaming ? ["The gateway's MAC changes with the access point here; that it changes is not reported."] : []),
-    exceptions === 0 ? "No exceptions." : `${exceptions} exceptions: lanthorn guards exceptions`,
+    exceptions === 0 ? "No exceptions." : `Exceptions: ${exceptions}. List them with: lanthorn guards exceptions`,
   ];
 }
 
