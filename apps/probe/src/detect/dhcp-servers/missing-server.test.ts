@@ -40,6 +40,17 @@ describe("when no server answers", () => {
     expect(about(scene, "dhcp_missing").map(({ state }) => state)).toEqual(["seen", "ended"]);
   });
 
+  test("it is seen within five seconds where clients repeat their questions and our own is not answered either", async () => {
+    const scene = await createLearned();
+    const beganAt = scene.clock.now();
+    for (let n = 0; n < 10; n += 1) {
+      scene.hear(ask("discover"), ask("discover", macOf(1)));
+      await scene.clock.advance(500);
+    }
+    expect(about(scene, "dhcp_missing")).toMatchObject([{ state: "seen" }]);
+    expect(Date.parse(scene.events.at(-1)?.occurred_at ?? "") - beganAt).toBeLessThanOrEqual(5000);
+  });
+
   test("it is one incident where nobody but the probe asks, for as long as it lasts", async () => {
     const scene = await createLearned();
     await scene.clock.advance(30 * MINUTE);
@@ -99,12 +110,24 @@ describe("a server is not missing", () => {
     expect(scene.incidents()).toEqual([]);
   });
 
-  test("while it refuses some clients, whom it does not know, and answers us", async () => {
+  test.each([500, 1000, 3000])("while it refuses some clients, whom it does not know and which ask each %i ms, and answers us", async (everyMs) => {
     const scene = await createLearned();
-    for (let n = 0; n < 20; n += 1) {
+    for (let ms = 0; ms < 60_000; ms += everyMs) {
       scene.hear(ask("discover"), ask("discover", macOf(1)));
       if (scene.sent.splice(0).length > 0) scene.hear(toOurSearch(answer({ ...SERVER, type: "ack" })));
-      await scene.clock.advance(3000);
+      await scene.clock.advance(everyMs);
+    }
+    expect(scene.incidents()).toEqual([]);
+  });
+
+  test("while it looks for three seconds whether an address is free before it offers it, as dnsmasq does", async () => {
+    const scene = await createLearned();
+    for (let n = 0; n < 12; n += 1) {
+      for (let half = 0; half < 6; half += 1) {
+        scene.hear(ask("discover", macOf(2 * n)), ask("discover", macOf(2 * n + 1)));
+        await scene.clock.advance(500);
+      }
+      scene.hear(answer(SERVER));
     }
     expect(scene.incidents()).toEqual([]);
   });

@@ -20,6 +20,8 @@ interface Waiting {
   /** By client: when it asked first, and how often. */
   readonly clients: Map<number, { readonly firstAt: number; count: number }>;
   searches: number;
+  /** Of our last search; null for none. */
+  searchedAt: number | null;
   lastAt: number;
   /** Whether anything was asked since it was last reported. */
   isNews: boolean;
@@ -32,6 +34,9 @@ const ANSWER_MS = 3000;
 const CLIENTS = 2;
 const REPEATS = 3;
 const REPEATED_MS = 6000;
+/** The same where our own search is not answered either: some servers ping an address for three seconds before they offer it. */
+const SEARCHED_MS = 3500;
+const SEARCH_MS = 1500;
 /** A question is forgotten after this. */
 const MEMORY_MS = 120_000;
 const MAX_VLANS = 32;
@@ -47,7 +52,7 @@ export function createMissingServer(deps: Pick<GuardDeps, "clock" | "incidents">
     if (known) return known;
     if (waiting.size >= MAX_VLANS) return null;
     const now = clock.monotonic();
-    const fresh: Waiting = { since: now, clients: new Map(), searches: 0, lastAt: now, isNews: false };
+    const fresh: Waiting = { since: now, clients: new Map(), searches: 0, searchedAt: null, lastAt: now, isNews: false };
     waiting.set(vlanId, fresh);
     return fresh;
   }
@@ -78,7 +83,7 @@ export function createMissingServer(deps: Pick<GuardDeps, "clock" | "incidents">
       const state = deps.expectsAnswer() ? wait(null) : waiting.get(null);
       if (!state) return;
       state.searches += 1;
-      state.lastAt = now;
+      state.searchedAt = state.lastAt = now;
       state.isNews = true;
     },
     isWaiting: () => (waiting.get(null)?.searches ?? 0) > 0,
@@ -91,7 +96,8 @@ export function createMissingServer(deps: Pick<GuardDeps, "clock" | "incidents">
         const isSilent = deps.expectsAnswer() && state.searches >= SEARCHES && now - state.lastAt >= ANSWER_MS;
         if (state.searches > 0 && state.searches < SEARCHES && now - state.lastAt >= ANSWER_MS) deps.onHint();
         const repeating = [...state.clients.values()].filter(({ count }) => count >= REPEATS).length;
-        const areRefused = repeating >= CLIENTS && now - state.since >= REPEATED_MS;
+        const isSearched = state.searchedAt !== null && now - state.searchedAt >= SEARCH_MS;
+        const areRefused = repeating >= CLIENTS && now - state.since >= (isSearched ? SEARCHED_MS : REPEATED_MS);
         if (!state.isNews || (!isSilent && !areRefused)) continue;
         state.isNews = false;
         report(vlanId, state, now);
