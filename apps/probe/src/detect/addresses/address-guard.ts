@@ -1,22 +1,28 @@
 import { ARP_OPERATION, type ArpPacket, type NdpMessage } from "@lanthorn/packets";
-import type { Guard, GuardDeps, GuardFrame, LearnedRow } from "../guard.ts";
+import type { Guard, GuardDeps, GuardFrame } from "../guard.ts";
 import { createAddressScan } from "./address-scan.ts";
 import { createAttackers } from "./attackers.ts";
 import type { Binding } from "./binding.ts";
-import { addressKey, bindingAddress, bindingText, createBindingTable, hashAddress } from "./binding-table.ts";
+import { addressKey, bindingAddress, createBindingTable, hashAddress } from "./binding-table.ts";
 import { type Claim, isHostAddress, readArpClaim, readNdpClaim, sourceOf, vlanOf } from "./claim.ts";
 import { createClaimStorm } from "./claim-storm.ts";
 import { createChecks } from "./conflicts/checks.ts";
 import { createDadDenial } from "./dad-denial.ts";
+import { learnedRows } from "./roles/learned-rows.ts";
 import { createLinkQuestions } from "./link-questions.ts";
+import { createLoadSharing } from "./load-sharing.ts";
 import { macBytes, macNumber, macText } from "./mac-number.ts";
-import { accusedSource, applyOutcome } from "./outcomes.ts";
-import { createRecentRequests } from "./recent-requests.ts";
-import { createRoles } from "./roles.ts";
+import { accusedSource, addMember, applyOutcome } from "./outcomes.ts";
+import { createRecentAddresses } from "./recent-addresses.ts";
+import { createRoles } from "./roles/roles.ts";
 import { createSavedBindings } from "./saved-bindings.ts";
 
 /** Who claims an address without contradiction for so long is trusted to have it. */
 const TRUST_MS = 10_000;
+/** A host repeats a request after a second and takes an answer for as long. */
+const REQUESTS = { slots: 4096, ms: 2000 } as const;
+/** Hosts ask for routers that are gone, and take addresses of their prefixes, for a while. */
+const ROUTERS = { slots: 16_384, ms: 600_000 } as const;
 /** In an Ethernet frame without a tag. @see RFC 826 */
 const ARP_SENDER_MAC_AT = 22;
 const ARP_SENDER_IP_AT = 28;
@@ -24,7 +30,7 @@ const ARP_SENDER_IP_AT = 28;
 /** Who has which address, by ARP and Neighbor Discovery: spoofing, duplicates, flapping, scans, and storms of replies. */
 export function createAddressGuard(deps: GuardDeps): Guard {
   const parts = createParts(deps);
-  const { roles, checks, attackers, scan, storm } = parts;
+  const { roles, checks, sharing, attackers, scan, storm } = parts;
   return {
     name: "ARP and NDP",
     onArp: (packet, at) => hearArp(parts, packet, at),
@@ -41,6 +47,7 @@ export function createAddressGuard(deps: GuardDeps): Guard {
     learned: () => learnedRows(parts),
     tick(now) {
       refresh(parts, now);
+      sharing.tick(now);
       checks.tick(now);
       attackers.tick();
       scan.tick();
@@ -59,7 +66,16 @@ function createParts(deps: GuardDeps) {
   const attackers = createAttackers({ incidents, roles, hasAddress: (mac) => table.ownedBy(mac) !== null });
   const saved = createSavedBindings(deps.learned, roles);
   const dad = createDadDenial();
-  const questions = createLinkQuestions(deps, (address) => table.find(address, 0) !== null);
+  const sharing = createLoadSharing({
+    onMember: (binding, mac, now) => addMember(saved, binding, mac, now), onContested: (binding, claim, now) => checks.onClaim(binding, claim, now),
+  });
+  const questions = createLinkQuestions(deps, {
+    isKnown: (address) => table.find(address, 0) !== null,
+    onAskedAll(binding, now) {
+      const { mac } = questions.own();
+      if (mac && sharing.isShared(binding)) sharing.onRequest(binding, macNumber(mac), now);
+    },
+  });
   const outcomes = { incidents, settings, learning, table, roles, attackers, saved };
   saved.load(table, clock.monotonic());
   const askDecoy = (like: Uint8Array, vlanId: number, source: number) => {
@@ -67,7 +83,12 @@ function createParts(deps: GuardDeps) {
     if (decoy) dad.onDecoy(decoy, source, clock.monotonic());
   };
   const checks = createChecks({
-    table, isOwn: ({ key, vlanId }) => vlanId === 0 && questions.own().keys.has(key), ask: (binding, mac) => questions.ask(binding, mac),
+    table, isOwn: ({ key, vlanId }) => vlanId === 0 && questions.own().keys.has(key),
+    ask(binding, mac) {
+      // One of the group answers for all, whose MAC need not be the owner's.
+      if (sharing.isShared(binding) && macNumber(mac) === binding.mac) questions.askAll(binding, clock.monotonic());
+      else questions.ask(binding, mac);
+    },
     isLiar: (source, length) => dad.isLiar(source, clock.monotonic()) || attackers.isAccused(source, length),
     askDecoy: (binding, source) => askDecoy(bindingAddress(binding), binding.vlanId, source),
     rankOf: (binding) => (roles.isOwnGateway(binding) ? 2 : roles.roleOf(binding) === "host" ? 0 : 1),
@@ -75,8 +96,12 @@ function createParts(deps: GuardDeps) {
     decide: (outcome, now) => applyOutcome(outcomes, outcome, now),
   });
   return {
-    deps, seed, table, roles, attackers, saved, dad, questions, checks, askDecoy, requests: createRecentRequests(seed), scan: createAddressScan(deps),
+    deps, seed, table, roles, attackers, saved, dad, questions, checks, sharing, askDecoy, requests: createRecentAddresses(seed, REQUESTS), scan: createAddressScan(deps),
     storm: createClaimStorm(deps),
+    /** Whoever has advertised itself as an IPv6 router. */
+    routers: createRecentAddresses(seed, ROUTERS),
+    /** When forged routers were reported last, monotonic milliseconds. */
+    forgedRoutersAt: Number.NEGATIVE_INFINITY,
     /** MACs of gateways and servers, which ask for whatever others want. */
     askers: new Set<number>(),
     ownMac: -1,
@@ -85,19 +110,10 @@ function createParts(deps: GuardDeps) {
   };
 }
 
-/** Gateways and servers whose MAC is known. */
-function learnedRows({ roles, table }: Parts): readonly LearnedRow[] {
-  return [...new Set(roles.addresses())].flatMap((key) => {
-    const binding = table.find(bindingAddress({ key }), 0);
-    if (!binding?.isTrusted) return [];
-    const macs = [...new Set([binding.mac, ...binding.members])].map(macText);
-    return [{ guard: "ARP and NDP", what: roles.roleOf(binding), name: bindingText(binding), macs, vlanId: null, facts: {} }];
-  });
-}
-
 function refresh(parts: Parts, now: number): void {
-  const { roles, questions, table, askers } = parts;
+  const { roles, questions, table, askers, deps: { incidents } } = parts;
   roles.refresh(now);
+  if (incidents.hasMany("router_advertisement") || incidents.hasMany("unexpected_ipv6")) parts.forgedRoutersAt = now;
   const own = questions.own();
   parts.ownMac = own.mac ? macNumber(own.mac) : -1;
   for (const key of own.keys) {
@@ -125,7 +141,7 @@ function hearArp(parts: Parts, packet: ArpPacket, at: GuardFrame): void {
   if (isProbe) return;
   const { requests, ownMac } = parts;
   const isForUs = ownMac >= 0 && macNumber(packet.targetHardwareAddress) === ownMac;
-  const claim = readArpClaim(packet, at, (address) => isForUs || requests.wasAsked(address, vlanId, now));
+  const claim = readArpClaim(packet, at, (address) => isForUs || requests.has(address, vlanId, now));
   if (claim && isEcho) hearEcho(parts, claim, now);
   else if (claim) hearClaim(parts, claim, now);
 }
@@ -147,9 +163,10 @@ function hearNdp(parts: Parts, message: NdpMessage, at: GuardFrame): void {
     hearRequest(parts, { address: message.target, vlanId, source, isProbe, at }, now);
     if (isProbe) return;
   }
+  if (message.kind === "router-advertisement" && at.frame.sourceIp) parts.routers.note(at.frame.sourceIp, vlanId, now);
   const { requests, ownMac } = parts;
   const isForUs = ownMac >= 0 && macNumber(at.frame.bytes, at.frame.destinationMacOffset) === ownMac;
-  const claim = readNdpClaim(message, at, (address) => isForUs || requests.wasAsked(address, vlanId, now));
+  const claim = readNdpClaim(message, at, (address) => isForUs || requests.has(address, vlanId, now));
   if (claim && isEcho) hearEcho(parts, claim, now);
   else if (claim) hearClaim(parts, claim, now);
 }
@@ -175,9 +192,12 @@ function hearRequest(parts: Parts, { address, vlanId, source, isProbe, at }: Req
   parts.requests.note(address, vlanId, now);
   if (isProbe && vlanId === 0) parts.dad.onProbe(address, source, now);
   const binding = parts.table.find(address, vlanId);
-  if (binding && at.frame.audience !== "unicast") binding.othersAskedAt = now;
+  if (binding && at.frame.audience !== "unicast") {
+    binding.othersAskedAt = now;
+    if (parts.sharing.isShared(binding)) parts.sharing.onRequest(binding, source, now);
+  }
   if (binding === null) {
-    if (parts.askers.has(source) || (isProbe && address.length === 16 && hasForgedRouters(parts))) return;
+    if (parts.askers.has(source) || isForRouters(parts, { address, vlanId, isProbe }, now)) return;
     parts.scan.note({ source, hash: hashAddress(address, vlanId, parts.seed), length: address.length, packet: at.captured.bytes }, now);
   } else if (binding.mac !== source && !isProbe && at.frame.audience !== "unicast") {
     // The answer goes to the one who asked: our own question shows who answers.
@@ -185,25 +205,39 @@ function hearRequest(parts: Parts, { address, vlanId, source, isProbe, at }: Req
   }
 }
 
-/** Hosts take an address from each forged prefix, and ask first whether it is free. */
-function hasForgedRouters({ deps: { incidents } }: Parts): boolean {
-  return incidents.hasMany("router_advertisement") || incidents.hasMany("unexpected_ipv6");
+/** Hosts look for routers that have advertised themselves. They take an address from each forged prefix, and ask first whether it is free. */
+function isForRouters({ routers, forgedRoutersAt }: Parts, { address, vlanId, isProbe }: Pick<Request, "address" | "vlanId" | "isProbe">, now: number): boolean {
+  if (address.length === 4) return false;
+  return isProbe ? now - forgedRoutersAt <= ROUTERS.ms : routers.has(address, vlanId, now);
 }
 
 function hearClaim(parts: Parts, claim: Claim, now: number): void {
-  const { table, storm, checks, seed } = parts;
+  const { table, storm, sharing, seed } = parts;
   const binding = table.find(claim.address, claim.vlanId);
   if (claim.isUnsolicited) {
     const hash = binding?.hash ?? hashAddress(claim.address, claim.vlanId, seed);
     storm.note({ source: claim.source, hash, isNew: binding === null, length: claim.address.length, packet: claim.packet }, now);
   }
   if (binding === null) hearNewcomer(parts, claim, now);
+  else if (sharing.isShared(binding)) hearShared(parts, binding, claim, now);
   else if (binding.mac !== claim.mac) hearRival(parts, binding, claim, now);
-  else {
-    binding.seenAt = now;
-    if (binding.conflict || claim.isAnswer) checks.onClaim(binding, claim, now);
-    if (!binding.isTrusted && !binding.conflict && now - binding.firstAt >= TRUST_MS) trust(parts, binding, now);
-  }
+  else hearOwner(parts, binding, claim, now);
+}
+
+function hearOwner(parts: Parts, binding: Binding, claim: Claim, now: number): void {
+  binding.seenAt = now;
+  if (binding.conflict || claim.isAnswer) parts.checks.onClaim(binding, claim, now);
+  if (!binding.isTrusted && !binding.conflict && now - binding.firstAt >= TRUST_MS) trust(parts, binding, now);
+}
+
+/** A gateway of the group speaks for all of it. One that is not known yet is none of it when it is being checked, or nobody asked for it. */
+function hearShared(parts: Parts, binding: Binding, claim: Claim, now: number): void {
+  const { sharing } = parts;
+  const mayBeMember = sharing.onReply(binding, claim, now);
+  const isMember = claim.mac === binding.mac || sharing.isMember(binding, claim.mac);
+  const isChecked = binding.conflict?.rivals.some(({ mac }) => mac === claim.mac) === true;
+  if (isMember || (mayBeMember && !isChecked)) hearOwner(parts, binding, { ...claim, mac: binding.mac }, now);
+  else hearRival(parts, binding, claim, now);
 }
 
 function trust({ deps, table, saved, attackers }: Parts, binding: Binding, now: number): void {
@@ -249,6 +283,6 @@ function hearTraffic({ deps, table, checks, ownMac }: Parts, at: GuardFrame): vo
   if (!address || !binding?.conflict || at.frame.transport === "icmpv6") return;
   const source = sourceOf(at);
   if (source !== binding.mac || source === ownMac) return;
-  const claim = { address, vlanId, mac: source, source, isAnswer: false, isUnsolicited: false, packet: at.captured.bytes };
+  const claim = { address, vlanId, mac: source, source, isAnswer: false, isUnsolicited: false, repliesTo: null, packet: at.captured.bytes };
   checks.onClaim(binding, claim, deps.clock.monotonic());
 }

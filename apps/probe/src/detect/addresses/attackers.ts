@@ -5,7 +5,7 @@ import type { Sign } from "../incidents/sign.ts";
 import type { Binding } from "./binding.ts";
 import { bindingText } from "./binding-table.ts";
 import { macText } from "./mac-number.ts";
-import { type Role, type Roles, SEVERITY_OF } from "./roles.ts";
+import { type Role, type Roles, SEVERITY_OF } from "./roles/roles.ts";
 
 /** A false claim: of what it was said, and by whom. */
 export interface FalseClaim {

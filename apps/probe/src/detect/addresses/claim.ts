@@ -15,6 +15,8 @@ export interface Claim {
   readonly isAnswer: boolean;
   /** A reply or advertisement that nobody was heard asking for. */
   readonly isUnsolicited: boolean;
+  /** Of an ARP reply, the MAC that it is said to answer; else null. */
+  readonly repliesTo: number | null;
   readonly packet: Uint8Array;
 }
 
@@ -45,6 +47,7 @@ export function readArpClaim(packet: ArpPacket, at: GuardFrame, wasAsked: (addre
   return {
     address, vlanId, mac: macNumber(packet.senderHardwareAddress), source: sourceOf(at), isAnswer,
     isUnsolicited: isReply && !isAnswer && !wasAsked(address, vlanId), packet: at.captured.bytes,
+    repliesTo: isReply ? macNumber(packet.targetHardwareAddress) : null,
   };
 }
 
@@ -64,6 +67,6 @@ export function readNdpClaim(message: NdpMessage, at: GuardFrame, wasAsked: (add
   const source = sourceOf(at);
   return {
     address, vlanId, source, mac: option ? macNumber(option) : source, isAnswer: isAdvertisement,
-    isUnsolicited: isAdvertisement && !wasAsked(address, vlanId), packet: at.captured.bytes,
+    isUnsolicited: isAdvertisement && !wasAsked(address, vlanId), repliesTo: null, packet: at.captured.bytes,
   };
 }

@@ -14,6 +14,8 @@ export interface LinkQuestions {
    * @returns The address, or null where none was asked for.
    */
   askDecoy(like: Uint8Array, mac: Uint8Array): Uint8Array | null;
+  /** Asks everybody at once, as a check needs it. */
+  askAll(binding: Binding, now: number): void;
   /** Asks one host. Nothing is sent for other VLANs than the interface's own. */
   ask(binding: Pick<Binding, "key" | "vlanId">, mac: Uint8Array): void;
   /** The gateways are asked for now and then, so that their bindings are known early and one who only answers is heard. */
@@ -31,8 +33,14 @@ const MAX_GATEWAYS = 4;
 const DECOY_PAUSE_MS = 500;
 const NOBODY: ReadonlySet<string> = new Set();
 
-/** @param isKnown Whether somebody is known to have an address. */
-export function createLinkQuestions(deps: Pick<GuardDeps, "probes" | "link" | "random" | "clock">, isKnown: (address: Uint8Array) => boolean): LinkQuestions {
+/**
+ * @param events.isKnown Whether somebody is known to have an address.
+ * @param events.onAskedAll Everybody is asked for an address.
+ */
+export function createLinkQuestions(deps: Pick<GuardDeps, "probes" | "link" | "random" | "clock">, events: {
+  readonly isKnown: (address: Uint8Array) => boolean;
+  readonly onAskedAll: (binding: Binding, now: number) => void;
+}): LinkQuestions {
   const { probes, clock } = deps;
   let everybodyAt = Number.NEGATIVE_INFINITY;
   let gatewaysAt = Number.NEGATIVE_INFINITY;
@@ -47,6 +55,12 @@ export function createLinkQuestions(deps: Pick<GuardDeps, "probes" | "link" | "r
     if (frame) probes.send(frame);
     else if (address.length === 4) probes.ask(address, BROADCAST_MAC);
   }
+  function askAll(binding: Binding, now: number): void {
+    if (binding.vlanId !== 0) return;
+    binding.askedAt = now;
+    send(bindingAddress(binding));
+    events.onAskedAll(binding, now);
+  }
   /** Some who answer every solicitation leave out those of duplicate address detection: IPv6 is asked in both forms. */
   function askOne(address: Uint8Array, mac: Uint8Array): void {
     probes.ask(address, mac);
@@ -58,16 +72,16 @@ export function createLinkQuestions(deps: Pick<GuardDeps, "probes" | "link" | "r
     askEverybody(binding, now) {
       if (binding.vlanId !== 0 || now - everybodyAt < PAUSE_MS || now - binding.askedAt < PAUSE_OF_ONE_MS || binding.conflict) return;
       everybodyAt = now;
-      binding.askedAt = now;
-      send(bindingAddress(binding));
+      askAll(binding, now);
     },
+    askAll,
     askDecoy(like, mac) {
       const now = clock.monotonic();
       if (now - decoyAt < DECOY_PAUSE_MS) return null;
       const decoy = like.slice();
       // Random in the last bytes: of an IPv4 network of 254 hosts one that is not known, of an IPv6 network one of 2^56.
       for (let at = like.length === 4 ? 3 : 9; at < like.length; at += 1) decoy[at] = 1 + Math.floor(deps.random() * 253);
-      if (isKnown(decoy) || addressKey(decoy) === addressKey(like)) return null;
+      if (events.isKnown(decoy) || addressKey(decoy) === addressKey(like)) return null;
       decoyAt = now;
       askOne(decoy, mac);
       if (decoy.length === 16) probes.ask(decoy, multicastMac(solicitedNodeAddress(decoy)));
@@ -83,8 +97,8 @@ export function createLinkQuestions(deps: Pick<GuardDeps, "probes" | "link" | "r
         const address = bindingAddress({ key });
         const binding = find(address);
         if (binding?.conflict) continue;
-        if (binding) binding.askedAt = now;
-        send(address);
+        if (binding) askAll(binding, now);
+        else send(address);
       }
     },
     own() {

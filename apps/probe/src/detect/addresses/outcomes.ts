@@ -5,7 +5,7 @@ import type { Attackers } from "./attackers.ts";
 import type { CheckOutcome } from "./conflicts/checks.ts";
 import type { GuardDeps } from "../guard.ts";
 import { macText } from "./mac-number.ts";
-import { type Roles, SEVERITY_OF } from "./roles.ts";
+import { type Roles, SEVERITY_OF } from "./roles/roles.ts";
 import type { SavedBindings } from "./saved-bindings.ts";
 
 /** What outcomes of checks change. */
@@ -75,6 +75,12 @@ function share(deps: OutcomeDeps, binding: Binding, rival: Contender, now: numbe
 function setOwner({ table, saved }: OutcomeDeps, binding: Binding, mac: number, now: number): void {
   table.setOwner(binding, mac);
   table.trust(binding, now);
+  saved.save(binding, now);
+}
+
+/** Another MAC shares the address with its owner. */
+export function addMember(saved: SavedBindings, binding: Binding, mac: number, now: number): void {
+  addMembers(binding, mac);
   saved.save(binding, now);
 }
 

@@ -2,7 +2,7 @@ import type { Binding } from "./binding.ts";
 import { parseIp } from "@lanthorn/packets";
 import * as z from "zod";
 import type { LearnedStore } from "../learned/learned-store.ts";
-import type { Roles } from "./roles.ts";
+import type { Roles } from "./roles/roles.ts";
 import { type BindingTable, bindingText } from "./binding-table.ts";
 
 /** Trusted bindings, kept over restarts. */

@@ -52,12 +52,14 @@ describe("forged routers", () => {
     expect(scene.incidents()[0]).toMatchObject({ severity: "critical", expected_macs: [ROUTER.from] });
   });
 
-  test("make no scanner of a host that takes an address from each of their prefixes", async () => {
-    const scene = createGuardScene({ guards: [createAddressGuard, ...guards], settings: { learning_minutes: 0 } });
+  test("make no scanner of a host that takes an address from each of their prefixes, and looks for them afterwards", async () => {
+    const scene = createGuardScene({ guards: [createAddressGuard, ...guards], settings: { learning_minutes: 0, quiet_seconds: 6 } });
     for (let n = 0; n < 100; n += 1) {
       scene.hear(forged(n), solicitation(macOf(500), "::", `2001:db8:${(n + 256).toString(16)}::5`));
       if (n % 10 === 0) await scene.clock.advance(500);
     }
+    await scene.clock.advance(15_000);
+    for (let n = 0; n < 100; n += 1) scene.hear(solicitation(macOf(500), "fe80::5", `fe80::${(n + 1).toString(16)}:1`), solicitation(macOf(500), "::", `fd00::5:${n}`));
     await scene.clock.advance(5000);
     expect(kinds(scene)).toHaveLength(1);
   });

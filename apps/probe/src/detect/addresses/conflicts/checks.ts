@@ -199,7 +199,7 @@ function move(state: State, conflict: Conflict, now: number): void {
       ask(state, conflict, conflict.owner, now);
       break;
     case "owner-asked":
-      if (since >= ANSWERS_AFTER_MS) look(state, conflict, now);
+      if (since >= ANSWERS_AFTER_MS || hasWaited(conflict, now)) look(state, conflict, now);
       break;
     case "asked-again":
       if (since >= ANSWERS_AFTER_MS || (since >= OWNER_AFTER_MS && hasBoth(conflict))) look(state, conflict, now);
@@ -212,6 +212,11 @@ function move(state: State, conflict: Conflict, now: number): void {
     case "reported-asked":
       lookAtReported(state, conflict, now);
   }
+}
+
+/** The owner has answered, and the rivals, who were asked before it, had their time. */
+function hasWaited({ owner, rivals }: Conflict, now: number): boolean {
+  return owner.answers > 0 && rivals.every(({ askedAt }) => now - askedAt >= ANSWERS_AFTER_MS);
 }
 
 function hasBoth({ owner, rivals }: Conflict): boolean {

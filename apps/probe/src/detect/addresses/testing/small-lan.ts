@@ -11,6 +11,8 @@ export interface LanHost {
   addresses: readonly string[];
   /** MACs under which it hears, beside its own. */
   readonly alsoHears?: readonly string[];
+  /** Under which MAC it answers; its own unless given. */
+  readonly answersBy?: () => string;
   /** It answers for every address. */
   readonly answersAll?: boolean;
 }
@@ -69,7 +71,7 @@ function answersTo(bytes: Uint8Array, hosts: readonly LanHost[]): Uint8Array[] {
     const arp = decodeArp(networkBytes);
     if (!arp.ok) return [];
     const ip = formatIp(arp.value.targetProtocolAddress);
-    return having(ip).map(({ mac }) => arpReply(mac, ip, { to: sourceMac as Uint8Array, target: arp.value.senderProtocolAddress }));
+    return having(ip).map(({ mac, answersBy }) => arpReply(answersBy?.() ?? mac, ip, { to: sourceMac as Uint8Array, target: arp.value.senderProtocolAddress }));
   }
   const icmp = decodeIcmpv6(transportBytes);
   if (!icmp.ok || icmp.value.kind !== "neighbor-solicitation") return [];
