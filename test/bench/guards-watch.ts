@@ -16,8 +16,8 @@ export interface SeenIncident {
 export interface GuardsWatch {
   /** All so far, in the order in which they came; information is none. */
   incidents(): readonly SeenIncident[];
-  /** Waits until none is open. @returns Those that still are after `longestMs`. */
-  untilOver(longestMs: number): Promise<readonly SeenIncident[]>;
+  /** Waits until none of these is open. @returns Those that still are after `longestMs`. */
+  untilOver(these: () => readonly SeenIncident[], longestMs: number): Promise<readonly SeenIncident[]>;
   close(): void;
 }
 
@@ -51,9 +51,10 @@ export function watchGuards(frames: readonly StreamFrame[]): GuardsWatch {
   const timer = setInterval(look, LOOK_MS);
   return {
     incidents: () => incidents,
-    async untilOver(longestMs) {
-      for (const end = performance.now() + longestMs; open.size > 0 && performance.now() < end;) await pause(LOOK_MS);
-      return [...open.values()];
+    async untilOver(these, longestMs) {
+      const left = () => these().filter(({ isOpen }) => isOpen);
+      for (const end = performance.now() + longestMs; left().length > 0 && performance.now() < end;) await pause(LOOK_MS);
+      return left();
     },
     close: () => clearInterval(timer),
   };

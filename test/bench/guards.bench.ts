@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { prepareLan, startScenario, unpackTools } from "../lab/scenarios/run-scenario.ts";
+import { startScenario, unpackTools } from "../lab/scenarios/run-scenario.ts";
+import { letHostsTalk } from "../lab/scenarios/let-hosts-talk.ts";
 import { createVariant, type Scenario } from "../lab/scenarios/scenario.ts";
 import { SCENARIO_LAN, SCENARIOS } from "../lab/scenarios/scenarios.ts";
 import { openSite, type Site } from "../system/site.ts";
@@ -22,38 +23,65 @@ interface Run {
   readonly unresolved: readonly SeenIncident[];
 }
 
+/** One scenario that waits for a lab; `index` counts runs of it. */
+interface Job {
+  readonly scenario: Scenario;
+  readonly index: number;
+}
+
 /**
  * Runs every scenario live, against real probes and collectors on labs of their own, after a short learning period: each attack must be
  * seen once and end, and nothing normal may be. Times are from the attack's begin to the event on the collector's stream; alerts of
- * severity `info` are none.
- * @param args `--scenario NAME` for one, `--repeat N` (3), `--labs N` at a time (2), `--json` for each run on standard error.
+ * severity `info` are none. Each run has other addresses, and begins at another moment. What was done is said on standard error.
+ * @param args `--scenario NAME` for one, `--repeat N` (3), `--labs N` at a time (4), `--json` for all that was seen, on standard error.
+ * @throws What a lab, a probe or a collector says that does not start, when all the others are closed.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { scenarios, repeat, labs, isJson } = readArguments(args);
   for (const scenario of scenarios) await unpackTools(scenario);
+  const jobs = Array.from({ length: repeat }, (_, index) => scenarios.map((scenario): Job => ({ scenario, index }))).flat();
+  const waiting = [...jobs];
   const runs: Run[] = [];
   const quiet: SeenIncident[] = [];
-  const parts = Array.from({ length: Math.min(labs, scenarios.length) }, (_, part) => scenarios.filter((_one, index) => index % labs === part));
-  await Promise.all(parts.map(async (part) => {
-    const site = await openSite({ hosts: SCENARIO_LAN, events: ["rogue_detected"], probeToml: configuration(part) });
-    const watch = watchGuards(site.frames);
+  const configured = configuration(scenarios);
+  const onDone = (done: Run) => {
+    runs.push(done);
+    const seen = describe(done);
+    process.stderr.write(`${runs.length}/${jobs.length} ${seen.scenario}: ${seen.right ? "right" : "WRONG"}${seen.seconds === null ? "" : `, seen after ${seen.seconds.toFixed(1)} s`}\n`);
+    if (isJson || !seen.right) process.stderr.write(`${JSON.stringify(seen)}\n`);
+  };
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(labs, jobs.length) }, async () => {
     try {
-      await learn(site);
-      quiet.push(...watch.incidents());
-      for (let index = 0; index < repeat; index += 1) {
-        for (const [at, scenario] of part.entries()) {
-          const done = await runOnce(scenario, { site, watch, sequence: index * part.length + at, index });
-          runs.push(done);
-          if (isJson) process.stderr.write(`${JSON.stringify(describe(done))}\n`);
-        }
-      }
-    } finally {
-      watch.close();
-      await site.close();
+      await runInLab({ configured, waiting, onDone, onQuiet: (incidents) => quiet.push(...incidents) });
+    } catch (error) {
+      // The others end what they do, and nothing more.
+      waiting.length = 0;
+      throw error;
     }
   }));
-  if (isJson) for (const { kind, subject, detail } of quiet) process.stderr.write(`${JSON.stringify({ scenario: "learning", kind, subject, detail })}\n`);
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
+  for (const { kind, subject, detail } of quiet) process.stderr.write(`${JSON.stringify({ scenario: "learning", kind, subject, detail })}\n`);
   console.log(JSON.stringify(summarize(runs, quiet.length)));
+}
+
+/** Takes what waits, one after the other, on a lab of its own. */
+async function runInLab({ configured, waiting, onDone, onQuiet }: {
+  readonly configured: string; readonly waiting: Job[]; readonly onDone: (done: Run) => void; readonly onQuiet: (incidents: readonly SeenIncident[]) => void;
+}): Promise<void> {
+  const site = await openSite({ hosts: SCENARIO_LAN, events: ["rogue_detected"], probeToml: configured });
+  const watch = watchGuards(site.frames);
+  try {
+    await letHostsTalk(site.lab, LEARNING_MS + 3000);
+    onQuiet(watch.incidents());
+    let sequence = 0;
+    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
+      onDone(await runOnce(job, { site, watch, sequence }));
+      sequence += 1;
+    }
+  } finally {
+    watch.close();
+    await site.close();
+  }
 }
 
 function readArguments(args: readonly string[]) {
@@ -67,7 +95,7 @@ function readArguments(args: readonly string[]) {
   const unknown = wanted.find((name) => !SCENARIOS.some((scenario) => scenario.name === name));
   if (unknown !== undefined) throw new Error(`there is no scenario "${unknown}"; see them with: npm run lab -- scenarios`);
   const scenarios = SCENARIOS.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
-  return { scenarios, repeat: number("--repeat", 3), labs: number("--labs", 2), isJson: args.includes("--json") };
+  return { scenarios, repeat: number("--repeat", 3), labs: number("--labs", 4), isJson: args.includes("--json") };
 }
 
 /** The probe learns for a short while, and sees an end soon. */
@@ -80,27 +108,9 @@ function configuration(scenarios: readonly Scenario[]): string {
   ].join("\n");
 }
 
-/** The LAN's hosts talk to each other while the probe learns who they are. */
-async function learn({ lab }: Site): Promise<void> {
-  const end = performance.now() + LEARNING_MS + 3000;
-  await prepareLan(lab);
-  const { path, env } = lab.packages.command("ping");
-  while (performance.now() < end) {
-    await Promise.all([
-      ...["web", "printer", "sensor", "laptop"].map((host) => lab.exec(host, path, ["-c", "1", "-W", "1", "10.77.0.1"], { env })),
-      lab.exec("gateway", path, ["-c", "1", "-W", "1", "10.77.0.254"], { env }),
-      lab.exec("probe", path, ["-c", "1", "-W", "1", "fd4c:616e:7468:77::20"], { env }),
-    ]);
-    await pause(2000);
-  }
-}
-
 async function runOnce(
-  scenario: Scenario, { site, watch, sequence, index }: {
-    readonly site: Site; readonly watch: GuardsWatch; readonly sequence: number; readonly index: number;
-  },
+  { scenario, index }: Job, { site, watch, sequence }: { readonly site: Site; readonly watch: GuardsWatch; readonly sequence: number },
 ): Promise<Run> {
-  await pause(Math.random() * NEXT_WITHIN_MS);
   const before = watch.incidents().length;
   const alerts = () => watch.incidents().slice(before);
   const first = () => alerts().find(({ kind }) => scenario.guards.some((guard) => guard === kind));
@@ -115,7 +125,8 @@ async function runOnce(
   } finally {
     await running.stop();
   }
-  const unresolved = await watch.untilOver((QUIET_SECONDS + 20) * 1000);
+  const unresolved = await watch.untilOver(alerts, (QUIET_SECONDS + 20) * 1000);
+  await pause(Math.random() * NEXT_WITHIN_MS);
   const arrivedAt = first()?.arrivedAt;
   return { scenario, alerts: alerts(), seconds: arrivedAt === undefined ? null : Math.max(0, arrivedAt - running.beganAt()) / 1000, unresolved };
 }

@@ -73,8 +73,8 @@ export const ATTACKS_ON_IPV4: readonly Scenario[] = [
     hosts: ({ ip, mac }) => [{ mac: mac(0), addresses: [`${ip(0)}/24`], run: "nmap -n -sn 10.77.0.0/24" }],
   },
   {
-    name: "macof", kind: "attack", what: "fills the switch's table with frames of random MACs", guards: ["mac_flooding"], packages: ["dsniff"], seconds: 5, captureBytes: 160 * 1024,
-    hosts: ({ ip, mac }) => [{ mac: mac(0), addresses: [`${ip(0)}/24`], run: "for i in $(seq 30); do macof -i eth0 -n 160 > /dev/null 2>&1; sleep 0.2; done" }],
+    name: "macof", kind: "attack", what: "fills the switch's table with frames of random MACs", guards: ["mac_flooding"], packages: ["dsniff"], seconds: 5, captureBytes: 195 * 1024,
+    hosts: ({ ip, mac }) => [{ mac: mac(0), addresses: [`${ip(0)}/24`], run: "for i in $(seq 30); do macof -i eth0 -n 220 > /dev/null 2>&1; sleep 0.2; done" }],
   },
   {
     name: "rogue-dhcp", kind: "attack", what: "a second dnsmasq gives addresses, and itself as the gateway", guards: ["dhcp_server"],

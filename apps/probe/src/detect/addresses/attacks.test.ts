@@ -203,6 +203,8 @@ test("a storm of replies that nobody asked for is one incident", async () => {
   }
   await lan.run(10_000);
   expect(lan.scene.incidents()).toMatchObject([{ kind: "arp_storm", subject: EVIL, severity: "medium" }]);
+  await lan.run(310_000);
+  expect(lan.scene.incidents()).toMatchObject([{ state: "seen" }, { kind: "arp_storm", subject: EVIL, state: "ended" }]);
 });
 
 test("a flood of advertisements from forged senders is one incident", async () => {

@@ -41,13 +41,14 @@ export function createClaimStorm({ incidents }: Pick<GuardDeps, "incidents">): C
     });
   }
 
+  function clear(now: number): void {
+    tallies.clear();
+    total = 0;
+    windowAt = now;
+  }
   return {
     note({ source, hash, isNew, length, packet: bytes }, now) {
-      if (now - windowAt > WINDOW_MS) {
-        tallies.clear();
-        total = 0;
-        windowAt = now;
-      }
+      if (now - windowAt > WINDOW_MS) clear(now);
       let tally = tallies.get(source);
       if (!tally && tallies.size < MAX_SOURCES) {
         tally = { score: 0, seen: new Uint8Array(BITS / 8) };
@@ -66,7 +67,7 @@ export function createClaimStorm({ incidents }: Pick<GuardDeps, "incidents">): C
       packet = bytes.slice();
       isIpv6 = length === 16;
     },
-    tick() {
+    tick(now) {
       let fromMany = total;
       for (const [source, { score }] of tallies) {
         if (score < MAX_FROM_ONE) continue;
@@ -75,6 +76,8 @@ export function createClaimStorm({ incidents }: Pick<GuardDeps, "incidents">): C
         if (!isReported(mac)) report(mac, score);
       }
       if (fromMany >= MAX_FROM_ALL && !isReported("") && !incidents.isOpen("mac_flooding", "link")) report("", fromMany);
+      // A storm that is over is not reported again.
+      if (now - windowAt > WINDOW_MS) clear(now);
     },
   };
 }
