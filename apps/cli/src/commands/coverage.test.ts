@@ -10,13 +10,17 @@ const AT = "2026-11-20T08:15:30.250Z";
 const COVERAGE: SiteCoverage = {
   site_id: ID, probes: [
     {
-      probe_id: ID, name: "box", reported_at: AT, facts: [{ fact: "lldp", value: "not seen", since: AT }],
+      probe_id: ID, name: "box", is_online: true, reported_at: AT, facts: [{ fact: "lldp", value: "not seen", since: AT }],
       detectors: [
         { name: "Gateway", state: "sees", why: "It answers.", what_to_do: null }, { name: "Switch neighbors", state: "blind", why: "No LLDP.", what_to_do: "Turn on LLDP." },
         { name: "Others", state: "partly", why: "No LLDP.", what_to_do: "Turn on LLDP." },
       ],
     },
-    { probe_id: ID, name: "new", reported_at: null, facts: [], detectors: [] },
+    {
+      probe_id: ID, name: "evil\u001B[2J", is_online: false, reported_at: AT, facts: [],
+      detectors: [{ name: "Gateway", state: "sees", why: "It answers.", what_to_do: null }],
+    },
+    { probe_id: ID, name: "new\u001B[2J", is_online: true, reported_at: null, facts: [], detectors: [] },
   ],
 };
 
@@ -30,6 +34,7 @@ test("coverage shows what each probe sees, for what it is blind, and once what t
   expect(lines).toContain("Switch neighbors  blind   No LLDP.");
   expect(lines).toContain("LLDP  not seen  2026-11-20T08:15:30Z");
   expect(lines.filter((line) => line === "- Turn on LLDP.")).toHaveLength(1);
-  expect(lines.at(-1)).toContain("new");
+  expect(lines).toContain("evil?[2J: silent now, and sees nothing; this is what it saw, as of 2026-11-20T08:15:30Z");
+  expect(lines.at(-1)).toContain("new?[2J");
   expect(answer.json).toEqual(COVERAGE);
 });

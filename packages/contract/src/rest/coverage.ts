@@ -24,6 +24,7 @@ const CoverageDetector = z.object({
 const ProbeCoverageRecord = z.object({
   probe_id: Id.describe("The probe's id."),
   name: z.string().describe("The probe's name."),
+  is_online: z.boolean().describe("Whether the probe is there now. Where it is not, it sees nothing, and the rest is as it was."),
   reported_at: Instant.nullable().describe("When it last reported what it sees. Null where it never has: it is new, too old, or its guards are off."),
   facts: z.array(CoverageFact).describe("What reaches the probe. Empty where it has not reported it."),
   detectors: z.array(CoverageDetector).describe("What its detectors can see by that. Empty where it has not reported anything."),

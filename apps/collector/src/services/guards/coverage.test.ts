@@ -37,7 +37,7 @@ const reported = async (report: Parameters<ListeningProbe["report"]>[0]) => {
 const states = (shown: Awaited<ReturnType<typeof read>>) => Object.fromEntries(shown?.detectors.map(({ name, state }) => [name, state]) ?? []);
 
 test("a probe that has not reported what it sees is shown without facts", async () => {
-  expect(await read()).toEqual({ probe_id: probe.probeId, name: "box", reported_at: null, facts: [], detectors: [] });
+  expect(await read()).toEqual({ probe_id: probe.probeId, name: "box", is_online: true, reported_at: null, facts: [], detectors: [] });
   expect(await reported({})).toMatchObject({ reported_at: null, facts: [], detectors: [] });
 });
 
@@ -67,6 +67,12 @@ test("a probe that may send sees more, and one whose gateway is silent less", as
 test("a probe whose guards are off is blind", async () => {
   const shown = await reported({ guards: { ...LISTENING, enabled: false } });
   expect(new Set(Object.values(states(shown)))).toEqual(new Set(["blind"]));
+});
+
+test("a probe that is silent is shown as it was, and as silent", async () => {
+  await reported({ guards: LISTENING, coverage: ACCESS_PORT });
+  await stack.database.db.updateTable("probes").set({ state: "silent" }).execute();
+  expect(await read()).toMatchObject({ is_online: false, facts: expect.arrayContaining([expect.objectContaining({ fact: "gateway" })]) });
 });
 
 test("another tenant's site is not there", async () => {

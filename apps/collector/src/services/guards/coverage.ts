@@ -19,11 +19,11 @@ export function createCoverageService(store: Pick<GuardsStore, "siteExists" | "p
   };
 }
 
-function toCoverage({ id, name, health }: GuardedProbe): ProbeCoverageRecord {
+function toCoverage({ id, name, presence, health }: GuardedProbe): ProbeCoverageRecord {
   const report = health === null ? undefined : ProbeHealth.safeParse(JSON.parse(health)).data;
   const { coverage, guards } = report ?? {};
   return {
-    probe_id: id, name, reported_at: report && coverage ? report.at : null,
+    probe_id: id, name, is_online: presence === "online", reported_at: report && coverage ? report.at : null,
     facts: coverage && report ? factsOf(coverage, report.interface.networks ?? []) : [],
     detectors: guards ? detectorsOf(coverage, guards) : [],
   };
