@@ -102,7 +102,7 @@ export async function openServices(
     openLicense(configuration, parts),
     createIpam(parts),
     guards,
-    openBaselines(parts),
+    openBaselines({ ...parts, topologyOf: topology.topologyOf, networks: guards }, { keepDays: alertSettings.keep_days }),
   ];
   const commands: Services["commands"] = {
     online: (probe, runId) => scans.online(probe, runId),

@@ -4,7 +4,7 @@ import type { Transaction } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
 import { type AlertRow, openAlerts, saveAlerts } from "./store.ts";
 import { noteReport, readReporters, type Reporters, writeReporters } from "./reporters.ts";
-import type { Finding } from "./rules.ts";
+import type { Finding } from "./finding.ts";
 import type { Verdict } from "./verdicts.ts";
 
 /** An alert while a batch of events is looked at; written once at the end. */

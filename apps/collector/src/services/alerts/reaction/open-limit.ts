@@ -1,7 +1,7 @@
 import type { Transaction } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
 import { countOpen } from "./store.ts";
-import type { Finding } from "./rules.ts";
+import type { Finding } from "./finding.ts";
 import type { Verdict } from "./verdicts.ts";
 
 /** The summary's own type; its subject is the type of which too many are open. */

@@ -1,4 +1,4 @@
-import type { Finding } from "./rules.ts";
+import type { Finding } from "./finding.ts";
 
 /** How often a probe has seen a cause since that began, as the probe counts and dates it. */
 type Report = NonNullable<Finding["seen"]>;

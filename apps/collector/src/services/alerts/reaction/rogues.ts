@@ -43,8 +43,9 @@ export function rogueSubject({ kind, subject, ip, mac, vlan_id: vlanId }: EventD
 
 const SECTIONS: ReadonlyMap<string, string> = new Map(Object.values(ROGUES).map(({ type, section }) => [type, section]));
 
-/** Where the guard that raised an alert is explained; null for an alert that no guard raised. */
+/** Where the guard or the comparison that raised an alert is explained; null for other alerts. */
 export function guideOf({ source, type }: { readonly source: string; readonly type: string }): string | null {
+  if (source === "baseline" && type.startsWith("baseline_")) return "apps/collector/README.md#baselines";
   const section = source === "rogue" ? SECTIONS.get(type) : undefined;
   return section === undefined ? null : `apps/probe/README.md#${section}`;
 }

@@ -1,4 +1,6 @@
-import type { AlertSource, EventData, EventType, Severity } from "@lanthorn/contract";
+import type { EventData, EventType } from "@lanthorn/contract";
+import { differenceFinding, differenceSubject } from "./baselines.ts";
+import type { Finding } from "./finding.ts";
 import { ROGUES, rogueSubject } from "./rogues.ts";
 
 /** An event as a rule sees it. */
@@ -6,25 +8,6 @@ export interface Fact<T extends EventType> {
   readonly data: EventData<T>;
   readonly probeId: string | null;
   readonly deviceId: string | null;
-}
-
-/** The alert that a fact speaks of. */
-export interface Finding {
-  readonly type: string;
-  /** Among the alerts of this type at the site. */
-  readonly subject: string;
-  readonly source: AlertSource;
-  readonly severity: Severity;
-  readonly title: string;
-  readonly description: string;
-  readonly deviceIp?: string;
-  readonly techniques?: readonly string[];
-  /** How often it was seen since it began, where the event says so; else each event is one time. */
-  readonly seen?: { readonly times: number; readonly since: string };
-  /** Its cause counts as gone when it was not seen for so long; null where silence says nothing. */
-  readonly quietMs: number | null;
-  /** Whether too many at once become one summary. Not for what the collector itself says of its parts. */
-  readonly isCapped: boolean;
 }
 
 /** How events of one type raise and end alerts. Rules are pure: the event alone decides. */
@@ -75,13 +58,8 @@ export const RULES = {
     }),
   },
   baseline_diff_alert: {
-    raises: ({ data }) => ({
-      type: `baseline_${data.kind}`, source: "baseline", severity: data.severity,
-      subject: words(data.mac || data.ip, data.port === null ? "" : `${data.port}/${data.protocol ?? "tcp"}`),
-      title: words(`Differs from the baseline: ${data.kind.replaceAll("_", " ")}`, data.ip),
-      description: `Expected ${data.expected || "nothing"}, observed ${data.observed || "nothing"}.`, deviceIp: data.ip, quietMs: WEEK_MS,
-      isCapped: true,
-    }),
+    raises: ({ data, deviceId }) => (data.state === "ended" ? null : differenceFinding(data, deviceId)),
+    ends: ({ data, deviceId }) => (data.state === "ended" ? { type: `baseline_${data.kind}`, subject: differenceSubject(data, deviceId) } : null),
   },
   anomaly_detected: {
     raises: ({ data }) => ({

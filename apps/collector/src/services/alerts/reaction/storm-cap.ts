@@ -1,7 +1,7 @@
 import type { Transaction } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
 import { alertTimes } from "./store.ts";
-import type { Finding } from "./rules.ts";
+import type { Finding } from "./finding.ts";
 import type { Verdict } from "./verdicts.ts";
 
 /** More new alerts of one type at one site within this time become one summary: nobody reads the twenty-first. */

@@ -1,5 +1,6 @@
 import type { AppendedEvent } from "../../../events/log.ts";
-import { type AlertingType, type Fact, type Finding, type Rule, RULES } from "./rules.ts";
+import type { Finding } from "./finding.ts";
+import { type AlertingType, type Fact, type Rule, RULES } from "./rules.ts";
 
 /** What one event means for the alerts. */
 export interface Verdict {

@@ -4,7 +4,8 @@ import type { DifferenceRow } from "../store/differences.ts";
 /** What a baseline has when a difference has become part of it. @returns The value; null where the fact goes. */
 export function valueTaken({ kind, outcome, observed, expected }: Pick<DifferenceRow, "kind" | "outcome" | "observed" | "expected">): string | null {
   if (outcome === "gone") return null;
-  if (outcome === "not_checked") return expected;
+  // The usual hours are what they are: they follow by themselves.
+  if (outcome === "not_checked" || kind === "presence") return expected;
   return kind === "port" ? "open" : observed;
 }
 

@@ -36,6 +36,11 @@ export async function markAllDue(trx: Trx, { tenantId, siteId }: { readonly tena
   await (siteId === null ? query : query.where("site_id", "=", siteId)).execute();
 }
 
+/** These baselines, as they are now. */
+export function baselinesById(db: Kysely<Schema>, ids: readonly string[]): Promise<readonly BaselineRow[]> {
+  return selectIn(ids, (list) => db.selectFrom("baselines").selectAll().where("id", "in", list).execute());
+}
+
 /** The baselines of these devices. */
 export function baselinesOfDevices(db: Kysely<Schema>, deviceIds: readonly string[]): Promise<readonly BaselineRow[]> {
   return selectIn(deviceIds, (list) => db.selectFrom("baselines").selectAll().where("device_id", "in", list).execute());

@@ -13,16 +13,20 @@ export function openKeyOf({ baseline_id: id, kind, key }: Pick<DifferenceRow, "b
   return `${id} ${kind} ${key}`;
 }
 
-/** Differences of these baselines that have not ended, accepted and held ones too. */
-export function standingDifferences(db: Kysely<Schema>, baselineIds: readonly string[]): Promise<readonly DifferenceRow[]> {
-  return selectIn(baselineIds, (list) => db.selectFrom("baseline_differences").selectAll().where("baseline_id", "in", list)
-    .where("state", "<>", "ended").execute());
+const STANDING = ["pending", "open", "held", "accepted"] as const;
+
+/** Differences of these baselines that have not ended, accepted and held ones too. @param kinds Only of these kinds of facts. */
+export function standingDifferences(db: Kysely<Schema>, baselineIds: readonly string[], kinds?: readonly string[]): Promise<readonly DifferenceRow[]> {
+  return selectIn(baselineIds, (list) => {
+    const query = db.selectFrom("baseline_differences").selectAll().where("baseline_id", "in", list).where("state", "in", STANDING);
+    return (kinds ? query.where("kind", "in", kinds) : query).execute();
+  });
 }
 
 /** How many differences of a tenant have not ended. */
 export async function countStanding(db: Kysely<Schema>, tenantId: string): Promise<number> {
   const row = await db.selectFrom("baseline_differences").select((eb) => eb.fn.countAll<number>().as("count")).where("tenant_id", "=", tenantId)
-    .where("state", "<>", "ended").executeTakeFirstOrThrow();
+    .where("state", "in", STANDING).executeTakeFirstOrThrow();
   return row.count;
 }
 
@@ -38,4 +42,9 @@ export function setDifferences(trx: Trx, rows: readonly DifferenceRow[]): Promis
     severity: row.severity, state: row.state, last_seen: row.last_seen, ended_at: row.ended_at, acceptance_id: row.acceptance_id,
     open_key: row.open_key,
   })));
+}
+
+/** Differences that have not ended, by their `open_key`. */
+export function differencesAt(db: Kysely<Schema>, openKeys: readonly string[]): Promise<readonly DifferenceRow[]> {
+  return selectIn(openKeys, (list) => db.selectFrom("baseline_differences").selectAll().where("open_key", "in", list).execute());
 }

@@ -13,9 +13,12 @@ export type FactKey = Pick<FactRow, "baseline_id" | "kind" | "key">;
 /** Facts that a baseline may have: a device with more is a honeypot or a tarpit. What comes beyond is neither kept nor compared. */
 export const MAX_FACTS = 4096;
 
-/** All facts of these baselines. */
-export function factsOf(db: Kysely<Schema>, baselineIds: readonly string[]): Promise<readonly FactRow[]> {
-  return selectIn(baselineIds, (list) => db.selectFrom("baseline_facts").selectAll().where("baseline_id", "in", list).execute());
+/** All facts of these baselines. @param kinds Only of these kinds. */
+export function factsOf(db: Kysely<Schema>, baselineIds: readonly string[], kinds?: readonly string[]): Promise<readonly FactRow[]> {
+  return selectIn(baselineIds, (list) => {
+    const query = db.selectFrom("baseline_facts").selectAll().where("baseline_id", "in", list);
+    return (kinds ? query.where("kind", "in", kinds) : query).execute();
+  });
 }
 
 /** Those of these facts that there are. */

@@ -1,0 +1,20 @@
+import type { AlertSource, Severity } from "@lanthorn/contract";
+
+/** The alert that a fact speaks of. */
+export interface Finding {
+  readonly type: string;
+  /** Among the alerts of this type at the site. */
+  readonly subject: string;
+  readonly source: AlertSource;
+  readonly severity: Severity;
+  readonly title: string;
+  readonly description: string;
+  readonly deviceIp?: string;
+  readonly techniques?: readonly string[];
+  /** How often it was seen since it began, where the event says so; else each event is one time. */
+  readonly seen?: { readonly times: number; readonly since: string };
+  /** Its cause counts as gone when it was not seen for so long; null where silence says nothing. */
+  readonly quietMs: number | null;
+  /** Whether too many at once become one summary. Not for what the collector itself says of its parts. */
+  readonly isCapped: boolean;
+}

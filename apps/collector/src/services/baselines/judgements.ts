@@ -1,0 +1,70 @@
+import type { Kysely } from "kysely";
+import type { Schema } from "../../db/schema.ts";
+import { toInstant } from "@lanthorn/runtime";
+import type { Found, KnownFact } from "./compare/result.ts";
+import type { WindowNow } from "./differences/transition.ts";
+import { type AcceptanceRow, acceptancesAt, templatesOf, windowsFrom, type WindowRow } from "./store/judgements.ts";
+
+/** Whom a judgement is about: a device of a site, or the site itself. */
+export interface Subject {
+  readonly siteId: string;
+  readonly deviceId: string | null;
+  readonly tags: readonly string[];
+}
+
+/** What people of a tenant have said of differences, read once for many comparisons. */
+export interface Judgements {
+  acceptanceOf(of: Subject, found: Pick<Found, "kind" | "key" | "outcome" | "observed">): string | null;
+  windowOf(of: Subject): WindowNow | null;
+  templatesOf(of: Subject): readonly KnownFact[];
+  /** When the next window of these begins or ends, or an acceptance expires; null for no such time. */
+  nextChange(of: Subject): number | null;
+}
+
+/** Reads what counts at `now`, in milliseconds since the epoch. */
+export async function loadJudgements(reads: Kysely<Schema>, tenantId: string, now: number): Promise<Judgements> {
+  const at = toInstant(now);
+  const acceptances = new Map<string, AcceptanceRow[]>();
+  const expiries = new Map<string, number>();
+  for (const row of await acceptancesAt(reads, tenantId, at)) {
+    const name = `${row.kind} ${row.key}`;
+    acceptances.set(name, [...(acceptances.get(name) ?? []), row]);
+    if (row.expires_at !== null) expiries.set(row.id, Date.parse(row.expires_at));
+  }
+  const windows = await windowsFrom(reads, tenantId, at);
+  const templates = (await templatesOf(reads, tenantId)).map(({ facts, ...row }) => ({
+    ...row, facts: (JSON.parse(facts) as Pick<KnownFact, "kind" | "key" | "value">[]).map(({ kind, key, value }): KnownFact =>
+      ({ kind, key, value, firstSeen: null, lookedAt: null, isLearned: false })),
+  }));
+  const windowsOf = (of: Subject) => windows.filter((row) => row.site_id === of.siteId && isMeant(row, of));
+  return {
+    acceptanceOf(of, { kind, key, outcome, observed }) {
+      // What is behind an open port is said by its service.
+      const found = acceptances.get(`${kind} ${key}`)?.find((row) => row.outcome === outcome && (kind === "port" || row.observed === observed) && isFor(row, of));
+      return found?.id ?? null;
+    },
+    windowOf(of) {
+      const open = windowsOf(of).filter(({ begins_at: from }) => from <= at);
+      const window = open.find(({ effect }) => effect === "learn") ?? open[0];
+      return window ? { effect: window.effect, author: window.created_by, reason: window.reason } : null;
+    },
+    templatesOf: (of) => templates.filter(({ site_id: site, tag }) => (site === null || site === of.siteId) && of.tags.includes(tag))
+      .flatMap(({ facts }) => facts),
+    nextChange(of) {
+      const moments = windowsOf(of).flatMap(({ begins_at: from, ends_at: until }) => [from, until]).map((text) => Date.parse(text));
+      const next = [...moments, ...expiries.values()].filter((moment) => moment > now);
+      return next.length === 0 ? null : Math.min(...next);
+    },
+  };
+}
+
+function isMeant({ device_id: device, tag }: Pick<WindowRow, "device_id" | "tag">, { deviceId, tags }: Subject): boolean {
+  if (device !== null) return device === deviceId;
+  return tag === null || tags.includes(tag);
+}
+
+function isFor({ site_id: site, device_id: device, tag }: AcceptanceRow, { siteId, deviceId, tags }: Subject): boolean {
+  if (site !== null && site !== siteId) return false;
+  if (device !== null) return device === deviceId;
+  return tag === null || tags.includes(tag);
+}
