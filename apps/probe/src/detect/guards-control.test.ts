@@ -92,3 +92,25 @@ test("the command to learn anew begins the learning period and answers when it e
   await push({ enabled: false });
   expect(await handlers.guards_learn({})).toHaveProperty("refused");
 });
+
+test("a guard that fails at each tick keeps no other's incidents from being published", async () => {
+  const given: GuardDeps[] = [];
+  const scene = createGuardScene({
+    guards: [
+      () => ({
+        name: "broken", tick() {
+          throw new Error("broken");
+        },
+      }),
+      (deps) => {
+        given.push(deps);
+        return { name: "sound", learned: () => [] };
+      },
+    ],
+  });
+  given[0]?.incidents.report(SIGN);
+  given[0]?.learned.put("test", "key", 1);
+  await scene.clock.advance(3000);
+  expect(scene.incidents()).toMatchObject([{ subject: SIGN.subject }]);
+  expect(scene.db.prepare("SELECT value FROM guard_learned WHERE scope = 'test'").all()).toEqual([{ value: "1" }]);
+});

@@ -106,13 +106,13 @@ export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
     },
     tick(now) {
       if (!settings.enabled) return;
-      coverage.guard.tick?.(now);
-      networkFacts.guard.tick?.(now);
-      for (const guard of all) guard.tick?.(now);
+      const faults = tickEach([coverage.guard, networkFacts.guard, ...all], now);
       incidents.tick(now);
-      if (now < flushAt) return;
-      flushAt = now + FLUSH_MS;
-      learned.flush();
+      if (now >= flushAt) {
+        flushAt = now + FLUSH_MS;
+        learned.flush();
+      }
+      if (faults.length > 0) throw faults[0];
     },
     configure(pushed) {
       settings = withPushed(deps.guardSettings, pushed);
@@ -132,6 +132,19 @@ export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
       learned.flush();
     },
   };
+}
+
+/** A fault in one guard keeps no other's incidents from being published. @returns What was thrown: the bus logs it. */
+function tickEach(guards: readonly Guard[], now: number): readonly unknown[] {
+  const faults: unknown[] = [];
+  for (const guard of guards) {
+    try {
+      guard.tick?.(now);
+    } catch (error) {
+      faults.push(error);
+    }
+  }
+  return faults;
 }
 
 /** Decodes what some guard wants to hear, once, and hands it to those that do. */

@@ -12,28 +12,57 @@ export interface LearningPeriod {
 }
 
 const SCOPE = "period";
-const KEY = "began_at";
+/** How much of it has passed, in milliseconds; what earlier versions wrote is the wall clock's time at which it began. */
+const KEY = "passed_ms";
+const EARLIER_KEY = "began_at";
+/** So much of it is lived through again after a crash. */
+const WRITE_MS = 10_000;
 
-/** @param deps.clock Of the bus: a capture file's learning begins with its first frame. */
+/**
+ * It is the time that the probe has run, not the wall clock's: a machine without a clock of its own starts years ago, and the right time
+ * ends no period that has just begun.
+ * @param deps.clock Of the bus: a capture file's learning begins with its first frame.
+ */
 export function createLearningPeriod(deps: {
   readonly store: LearnedStore;
-  readonly clock: { now(): number };
+  readonly clock: { now(): number; monotonic(): number };
   readonly minutes: () => number;
 }): LearningPeriod {
   const { store, clock } = deps;
-  const kept = store.load(SCOPE).find(([key]) => key === KEY)?.[1];
-  let beganAt = typeof kept === "number" ? kept : null;
-  const begin = () => {
-    beganAt = clock.now();
-    store.put(SCOPE, KEY, beganAt);
-    return beganAt;
-  };
-  const endsAt = () => (beganAt ?? begin()) + deps.minutes() * 60_000;
+  const kept = new Map(store.load(SCOPE));
+  /** What had passed at a moment of the monotonic clock; null before anything has asked. */
+  let passed: { readonly ms: number; readonly at: number } | null = null;
+  let writtenAt = Number.NEGATIVE_INFINITY;
+
+  function resume(): number | null {
+    const [ms, beganAt] = [kept.get(KEY), kept.get(EARLIER_KEY)];
+    if (typeof ms === "number") return ms;
+    return typeof beganAt === "number" ? Math.max(0, clock.now() - beganAt) : null;
+  }
+  function passedMs(): number {
+    const now = clock.monotonic();
+    passed ??= { ms: resume() ?? 0, at: now };
+    return passed.ms + now - passed.at;
+  }
+  function remainingMs(): number {
+    const ms = passedMs();
+    const remaining = deps.minutes() * 60_000 - ms;
+    const now = clock.monotonic();
+    if (now - writtenAt >= WRITE_MS && remaining > -WRITE_MS) {
+      writtenAt = now;
+      store.put(SCOPE, KEY, ms);
+    }
+    return remaining;
+  }
+  const endsAt = () => clock.now() + remainingMs();
   return {
     endsAt,
-    knownEnd: () => (beganAt === null ? null : endsAt()),
-    // A clock that was set back does not begin it again.
-    isOn: () => clock.now() < endsAt(),
-    restart: () => void begin(),
+    knownEnd: () => (passed === null && resume() === null ? null : endsAt()),
+    isOn: () => remainingMs() > 0,
+    restart() {
+      passed = { ms: 0, at: clock.monotonic() };
+      writtenAt = Number.NEGATIVE_INFINITY;
+      remainingMs();
+    },
   };
 }
