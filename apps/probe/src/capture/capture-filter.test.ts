@@ -61,8 +61,22 @@ test("of handshakes only those with this machine are, and only with more options
 test("other traffic is left out, and whatever this machine sends", () => {
   const own = { from: OWN, to: ROUTER };
   const frames = [
-    datagram(40_000, 53), datagram(53, 40_000), inIpv4(IP_PROTOCOL.tcp), inIpv4(47), datagram(68, 67, own), datagram(67, 68, own),
+    datagram(40_000, 53), datagram(53, 40_000), inIpv4(IP_PROTOCOL.tcp), inIpv4(47), datagram(68, 67, own), datagram(5353, 5353, own),
     arpFrame("192.168.1.2", "192.168.1.1", { from: OWN }), link("01:80:c2:00:00:0e", { source: OWN, etherType: 0x88cc }),
   ];
   expect(passesFilter(captureFilter(OWN), frames)).toEqual(frames.map(() => false));
+});
+
+test("claims under this machine's own MAC are let through: an attacker may wear it", () => {
+  const own = { from: OWN, to: HOST };
+  const frames = [
+    arpFrame("192.168.1.1", "192.168.1.77", { ...own, op: "reply" }), datagram(67, 68, own),
+    udpFrame("fe80::1", "fe80::5", [547, 546], Uint8Array.of(1, 2, 3), own),
+    ndpFrame({ kind: "neighbor-advertisement", target: ip("fe80::1"), isRouter: true, isSolicited: true, isOverride: true, options: [] }, "fe80::1", "fe80::5", own),
+    ndpFrame({
+      kind: "router-advertisement", hopLimit: 64, isManaged: false, hasOtherConfiguration: false, preference: "medium", routerLifetimeSeconds: 1800, reachableTimeMs: 0,
+      retransmissionTimerMs: 0, options: [],
+    }, "fe80::1", "fe80::5", own),
+  ];
+  expect(passesFilter(captureFilter(OWN), frames)).toEqual(frames.map(() => true));
 });

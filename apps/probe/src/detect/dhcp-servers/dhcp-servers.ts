@@ -53,7 +53,7 @@ export function createDhcpServersGuard(deps: GuardDeps): Guard {
     onDhcp(message, at) {
       if (message.op === DHCP_OP.bootRequest) return hearClient(message, at);
       const said = readServerMessage(message, at);
-      // What we send is not heard, and a mirror port shows questions alone: an answer from our MAC is another's.
+      // The probe asks only: an answer from our MAC is another program's of this machine, or another host's.
       if (!said) return;
       if (!said.isBootOnly && !said.isToRelay) missing.answered(said.vlanId);
       judge.hear(said, search.isOwn(message.xid));

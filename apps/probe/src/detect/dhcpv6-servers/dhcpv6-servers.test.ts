@@ -53,13 +53,14 @@ describe("an unknown DHCPv6 server", () => {
     ["that names itself as name server", ROGUE, "high"],
     ["that gives addresses of another network", { ...ROGUE, dns: undefined, lease: "2001:db8:66::1" }, "high"],
     ["that gives nothing", { ...ROGUE, dns: undefined }, "medium"],
+    ["that speaks from the probe's own MAC", { ...ROGUE, mac: "02:00:00:00:00:01" }, "high"],
   ] as const)("%s is one incident, which ends when it is quiet", async (_, rogue, severity) => {
     const scene = await createLearned({ active: false });
     for (let n = 0; n < 5; n += 1) {
       scene.hear(answer(rogue), answer({ ...rogue, type: 7 }), answer(SERVER));
       await scene.clock.advance(1000);
     }
-    expect(scene.incidents()).toMatchObject([{ kind: "dhcpv6_server", severity, subject: ROGUE.mac, mac: ROGUE.mac, facts: { duid: "00030001000000000006" }, expected_macs: [SERVER.mac] }]);
+    expect(scene.incidents()).toMatchObject([{ kind: "dhcpv6_server", severity, subject: rogue.mac, mac: rogue.mac, facts: { duid: "00030001000000000006" }, expected_macs: [SERVER.mac] }]);
     await scene.clock.advance(301_000);
     expect(scene.incidents().map(({ state }) => state)).toEqual(["seen", "ended"]);
   });

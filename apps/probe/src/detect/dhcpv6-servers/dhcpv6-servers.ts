@@ -79,7 +79,7 @@ export function createDhcpv6ServersGuard(deps: GuardDeps): Guard {
       const { destinationPort } = at.frame;
       if (destinationPort !== 546 && destinationPort !== 547) return;
       const said = readServerMessage6(at);
-      if (said && said.mac !== deps.link()?.mac) hear(said);
+      if (said) hear(said);
     },
     onNdp(message) {
       if (message.kind !== "router-advertisement" || !(message.isManaged || message.hasOtherConfiguration)) return;

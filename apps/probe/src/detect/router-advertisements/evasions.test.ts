@@ -56,3 +56,10 @@ test("where the router was not asked, its silence makes nobody else the router",
   await scene.clock.advance(1000);
   expect(scene.incidents()).toMatchObject([{ kind: "router_advertisement", severity: "critical", subject: EVIL }]);
 });
+
+test("a router that speaks from the probe's own MAC is heard", async () => {
+  const scene = await createLearned();
+  scene.hear(advert("02:00:00:00:00:01", "fe80::66", { prefix: "2001:db8:66::" }));
+  await scene.clock.advance(1000);
+  expect(scene.incidents()).toMatchObject([{ kind: "router_advertisement", subject: "fe80::66" }]);
+});

@@ -28,7 +28,7 @@ export function createRouterAdvertisementsGuard(deps: GuardDeps): Guard {
         return judge.lives(formatIpv6(message.target), formatMac(sourceMac), vlanTags.at(-1)?.vlanId || null);
       }
       const advert = message.kind === "router-advertisement" ? readAdvert(message, at) : null;
-      if (advert && advert.mac !== deps.link()?.mac) judge.hear(advert);
+      if (advert) judge.hear(advert);
     },
     tick(now) {
       judge.tick(now);
