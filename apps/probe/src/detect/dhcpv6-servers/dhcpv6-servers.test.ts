@@ -1,6 +1,7 @@
 import { decodeDhcpv6, decodeFrame, dhcpv6Option, encodeDhcpv6 } from "@lanthorn/packets";
 import { describe, expect, test } from "vitest";
 import { ip, ndpFrame, udpFrame } from "../../observe/testing/frames.ts";
+import { inVlan } from "../dhcp-servers/testing/dhcp-frames.ts";
 import { createGuardScene } from "../testing/guard-scene.ts";
 import { captureFrames, faultsUnder, hasCaptures } from "../testing/hostile-frames.ts";
 import { createDhcpv6ServersGuard } from "./dhcpv6-servers.ts";
@@ -131,6 +132,43 @@ describe("in the learning period", () => {
     await home.clock.advance(10_000);
     expect(home.incidents()).toEqual([]);
     expect(home.guards.learned()).toHaveLength(1);
+  });
+});
+
+describe("in VLANs and through relays", () => {
+  const at = (said: Said, vlanId: number) => inVlan(answer(said), vlanId);
+  const second = { ...SERVER, id: 2, address: "fe80::2", mac: "00:aa:bb:cc:dd:02", dns: "2001:db8:2::53", lease: "2001:db8:2::42" };
+
+  test("servers are measured by those of their VLAN: what differs between two is learned, and an unknown one in one of them is reported with it", async () => {
+    const scene = createGuardScene({ guards, settings: { learning_minutes: 10, active: false } });
+    scene.hear(managed, answer(SERVER), at(second, 20));
+    await scene.clock.advance(11 * MINUTE);
+    scene.hear(answer(SERVER), at(second, 20));
+    expect(scene.guards.learned().map(({ name, vlanId }) => [name, vlanId])).toEqual([["00030001000000000001", null], ["00030001000000000002", 20]]);
+    scene.hear(at({ ...ROGUE, dns: SERVER.dns }, 20));
+    await scene.clock.advance(2000);
+    expect(scene.incidents()).toMatchObject([{ severity: "high", subject: ROGUE.mac, vlan_id: 20, expected_macs: [second.mac] }]);
+  });
+
+  test("a known server in another one is itself with its own MAC, and an impostor with another and other name servers", async () => {
+    const scene = await createLearned({ active: false });
+    scene.hear(at({ ...SERVER, lease: "2001:db8:30::42" }, 30));
+    await scene.clock.advance(2000);
+    expect(scene.incidents()).toEqual([]);
+    scene.hear(at({ ...SERVER, mac: ROGUE.mac, dns: ROGUE.dns }, 40));
+    await scene.clock.advance(2000);
+    expect(scene.incidents()).toMatchObject([{ severity: "high", subject: ROGUE.mac, vlan_id: 40 }]);
+  });
+
+  test("what a known server says to relays, each with settings of its own, is no attack, and a relay's questions are no answers", async () => {
+    const scene = await createLearned({ active: false });
+    const question = udpFrame("2001:db8:9::2", "2001:db8:9::1", [547, 547], encodeDhcpv6({
+      kind: "relay", type: 12, hopCount: 0, linkAddress: ip("2001:db8:9::1"), peerAddress: ip(CLIENT), options: [{ code: 9, data: message({ ...ROGUE, type: 1 }) }],
+    }), { from: ROGUE.mac });
+    scene.hear(relayed({ ...SERVER, dns: "2001:db8:9::53", lease: "2001:db8:9::42" }, "2001:db8:9::1"), relayed({ ...SERVER, dns: "2001:db8:8::53" }, "2001:db8:8::1"), question);
+    await scene.clock.advance(5000);
+    expect(scene.incidents()).toEqual([]);
+    expect(scene.guards.learned().map(({ facts }) => facts["relay"])).toEqual(["", "2001:db8:9::1", "2001:db8:8::1"]);
   });
 });
 
