@@ -36,6 +36,7 @@ const REPEATS = 3;
 const REPEATED_MS = 6000;
 /** The same where our own search is not answered either: some servers ping an address for three seconds before they offer it. */
 const SEARCHED_MS = 3500;
+const SEARCHED_REPEATS = 2;
 const SEARCH_MS = 1500;
 /** A question is forgotten after this. */
 const MEMORY_MS = 120_000;
@@ -95,9 +96,10 @@ export function createMissingServer(deps: Pick<GuardDeps, "clock" | "incidents">
         }
         const isSilent = deps.expectsAnswer() && state.searches >= SEARCHES && now - state.lastAt >= ANSWER_MS;
         if (state.searches > 0 && state.searches < SEARCHES && now - state.lastAt >= ANSWER_MS) deps.onHint();
-        const repeating = [...state.clients.values()].filter(({ count }) => count >= REPEATS).length;
         const isSearched = state.searchedAt !== null && now - state.searchedAt >= SEARCH_MS;
-        const areRefused = repeating >= CLIENTS && now - state.since >= (isSearched ? SEARCHED_MS : REPEATED_MS);
+        const [repeats, repeatedMs] = isSearched ? [SEARCHED_REPEATS, SEARCHED_MS] : [REPEATS, REPEATED_MS];
+        const repeating = [...state.clients.values()].filter(({ count }) => count >= repeats).length;
+        const areRefused = repeating >= CLIENTS && now - state.since >= repeatedMs;
         if (!state.isNews || (!isSilent && !areRefused)) continue;
         state.isNews = false;
         report(vlanId, state, now);

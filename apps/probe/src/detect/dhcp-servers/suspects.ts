@@ -1,5 +1,6 @@
 import { createBoundedMap } from "../bounded-map.ts";
 import type { GuardDeps } from "../guard.ts";
+import { createNewcomers } from "../newcomers.ts";
 import { handoutFacts } from "./handout.ts";
 import type { KnownServer, Stranger } from "./known-servers.ts";
 import type { ServerMessage } from "./server-message.ts";
@@ -30,6 +31,8 @@ type Facts = Readonly<Record<string, string>>;
 /** One server is reported so often at most. */
 const PAUSE_MS = 1000;
 const MAX_SUSPECTS = 256;
+/** Of a flood of forged servers so many are reported; the others cost a look. */
+const NEW = { max: 100, withinMs: 1000 };
 
 /** @param deps.hostName What a host calls itself, or "". */
 export function createSuspects(deps: GuardDeps & { readonly hostName: (mac: string) => string }): Suspects {
@@ -37,6 +40,7 @@ export function createSuspects(deps: GuardDeps & { readonly hostName: (mac: stri
   /** By subject: when it was reported last, and what it has handed out. Those not heard for longest make room. */
   const suspects = createBoundedMap<string, { readonly at: number; readonly facts: Facts }>(MAX_SUSPECTS);
 
+  const newcomers = createNewcomers(NEW);
   /** By MAC: under which its incident goes on. */
   const subjects = createBoundedMap<string, string>(MAX_SUSPECTS);
 
@@ -57,10 +61,12 @@ export function createSuspects(deps: GuardDeps & { readonly hostName: (mac: stri
     return server;
   }
 
-  /** @returns What is known of the suspect now, or null where it was reported just now and nothing is new. */
-  function note(subject: string, facts: Facts): Facts | null {
+  /** @returns What is known of the suspect now, or null where it was reported just now and nothing is new, or too many are. */
+  function note(subject: string, read: () => Facts): Facts | null {
     const now = clock.monotonic();
     const before = suspects.get(subject);
+    if (!before && newcomers.add(subject, now)) return null;
+    const facts = read();
     // What was said first stays: an offer and an acknowledgement differ in details.
     const all = { ...facts, ...before?.facts };
     const isNews = !before || Object.keys(all).length > Object.keys(before.facts).length;
@@ -72,22 +78,22 @@ export function createSuspects(deps: GuardDeps & { readonly hostName: (mac: stri
   return {
     accuse(said, rivals) {
       const subject = subjectOf(said);
-      const facts = note(subject, factsOf(said));
+      const facts = note(subject, () => factsOf(said));
       // Our own gateway is that of our own link alone.
       const isOwnLink = said.vlanId === null && said.giaddr === "";
       if (facts) incidents.report({ ...accusation(said, rivals, { facts, gateways: isOwnLink ? deps.link()?.gateways ?? [] : [] }), subject });
     },
     unmask: (row, rival) => incidents.report(unmasking(row, rival)),
     impostor(row, said) {
-      const facts = note(said.mac, factsOf(said));
+      const facts = note(said.mac, () => factsOf(said));
       if (facts) incidents.report(impersonation(row, said, facts));
     },
     newNameServers: (row, said) => incidents.report(newNameServers(row, said)),
     namesake(row, stranger) {
-      if (note(stranger.mac, {})) incidents.report(namesake(row, stranger));
+      if (note(stranger.mac, () => ({}))) incidents.report(namesake(row, stranger));
     },
     bootServer(said) {
-      const facts = note(said.server, factsOf(said));
+      const facts = note(said.server, () => factsOf(said));
       if (facts) incidents.report(bootServer(said, facts));
     },
     isAny: () => [...suspects.keys()].some((subject) => incidents.isOpen("dhcp_server", subject)),

@@ -2,6 +2,7 @@ import type { Severity } from "@lanthorn/contract/uplink";
 import { createBoundedMap } from "../bounded-map.ts";
 import type { GuardDeps } from "../guard.ts";
 import type { KnownServer6, KnownServers6 } from "./known-servers6.ts";
+import { createNewcomers } from "../newcomers.ts";
 import type { ServerMessage6 } from "./server-message6.ts";
 
 /** Reports DHCPv6 servers that do not belong to the link. */
@@ -17,10 +18,13 @@ export interface Suspects6 {
 
 const PAUSE_MS = 1000;
 const MAX_SUSPECTS = 128;
+/** Of a flood of forged servers so many are reported; the others cost a look. */
+const NEW = { max: 100, withinMs: 1000 };
 
 /** @param deps.onHint Something is to be looked at by a search. */
 export function createSuspects6(deps: Pick<GuardDeps, "clock" | "incidents"> & { readonly known: KnownServers6; readonly onHint: () => void }): Suspects6 {
   const { clock, incidents, known, onHint } = deps;
+  const newcomers = createNewcomers(NEW);
   /** By MAC: a tool draws another DUID for each answer. When it was reported last, and what it said first. Those not reported for longest make room. */
   const suspects = createBoundedMap<string, { readonly at: number; readonly facts: ServerMessage6["facts"] }>(MAX_SUSPECTS);
 
@@ -28,7 +32,7 @@ export function createSuspects6(deps: Pick<GuardDeps, "clock" | "incidents"> & {
     const now = clock.monotonic();
     const subject = said.mac;
     const before = suspects.get(subject);
-    if (before && now - before.at < PAUSE_MS) return;
+    if (before ? now - before.at < PAUSE_MS : newcomers.add(subject, now) !== null) return;
     const facts = { ...said.facts, ...before?.facts };
     suspects.put(subject, { at: now, facts });
     const rows = row ? [row] : known.all().filter(({ vlanId }) => vlanId === said.vlanId);
