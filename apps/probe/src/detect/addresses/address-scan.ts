@@ -1,3 +1,4 @@
+import { createBoundedMap } from "../bounded-map.ts";
 import type { GuardDeps } from "../guard.ts";
 import { macText } from "./mac-number.ts";
 
@@ -25,7 +26,7 @@ const MAX_DARK_TARGETS = 40;
 
 /** What is known to be there is not counted, so that a monitor that starts is no scanner. */
 export function createAddressScan({ incidents }: Pick<GuardDeps, "incidents">): AddressScan {
-  const scanners = new Map<number, Scanner>();
+  const scanners = createBoundedMap<number, Scanner>(MAX_SCANNERS);
   return {
     note({ source, hash, length, packet }, now) {
       let scanner = scanners.get(source);
@@ -34,12 +35,8 @@ export function createAddressScan({ incidents }: Pick<GuardDeps, "incidents">): 
         scanner = undefined;
       }
       if (scanner === undefined) {
-        if (scanners.size >= MAX_SCANNERS) for (const oldest of scanners.keys()) {
-          scanners.delete(oldest);
-          break;
-        }
         scanner = { startedAt: now, targets: new Set(), packet: packet.slice(), length };
-        scanners.set(source, scanner);
+        scanners.put(source, scanner);
       }
       if (scanner.targets.size < MAX_DARK_TARGETS) scanner.targets.add(hash);
     },

@@ -1,6 +1,7 @@
-import { DNS_TYPE, encodeDns, encodeEthernet, encodeIpv4, encodeUdp, ETHER_TYPE, IP_PROTOCOL, parseIp, parseMac } from "@lanthorn/packets";
+import { DNS_TYPE, encodeDns, parseIp } from "@lanthorn/packets";
 import { expect, test } from "vitest";
-import { advertisement, arpReply, arpRequest, createSettledLan, type LanHost, solicitation } from "./testing/small-lan.ts";
+import { udpFrame } from "../../observe/testing/frames.ts";
+import { advertisement, arpReply, arpRequest, createSettledLan, type LanHost, type SmallLan, solicitation } from "./testing/small-lan.ts";
 
 const GATEWAY = "02:00:00:00:00:fe";
 const A = "02:00:00:00:00:0a";
@@ -78,8 +79,8 @@ test("MetalLB's address moves, with two MACs for a moment", async () => {
   expect(lan.scene.incidents()).toEqual([]);
 });
 
-test.each(["00:00:5e:00:01:0a", "00:00:0c:07:ac:01", "00:00:0c:9f:f0:01", "00:07:b4:00:01:01", "00:09:0f:09:00:01", "02:bf:c0:a8:01:32", "03:bf:c0:a8:01:32"])(
-  "a cluster's own MAC %s comes from changing members", async (virtual) => {
+test.each(["00:00:5e:00:01:0a", "00:00:0c:07:ac:01", "00:00:0c:9f:f0:01", "00:07:b4:00:01:01", "00:09:0f:09:00:01", "02:bf:c0:a8:01:32", "03:bf:c0:a8:01:32", "00:00:22:22:33:33"])(
+  "the MAC %s of a cluster or an anycast gateway comes from changing members", async (virtual) => {
     const lan = await settledLan([host(virtual, VIP), host(A, "192.168.1.10"), host(B, "192.168.1.11")]);
     for (const source of [A, B, A]) {
       lan.scene.hear(arpReply(virtual, VIP, { source }), arpRequest(virtual, VIP, VIP));
@@ -122,26 +123,46 @@ test("a bond in balance-alb answers each client with another MAC", async () => {
   expect(lan.scene.incidents()).toEqual([]);
 });
 
-test("a sleep proxy answers for who sleeps, again and again", async () => {
-  const [sleeper, proxy] = [host(A, "192.168.1.10"), host(B, "192.168.1.11")];
-  const lan = await settledLan([sleeper, proxy]);
+/** Says by Multicast DNS that it answers for who sleeps. */
+function announceSleepProxy(lan: SmallLan, mac: string, ip: string): void {
   const payload = encodeDns({
     id: 0, isResponse: true, questions: [], answers: [{
       name: "_sleep-proxy._udp.local", type: DNS_TYPE.ptr, ttlSeconds: 120, data: { kind: "name", name: "70-35-60-63 tv._sleep-proxy._udp.local" },
     }],
   });
-  const ends = { source: parseIp("192.168.1.11") as Uint8Array, destination: parseIp("224.0.0.251") as Uint8Array };
-  lan.scene.hear(encodeEthernet({
-    destination: parseMac("01:00:5e:00:00:fb") as Uint8Array, source: parseMac(B) as Uint8Array, etherType: ETHER_TYPE.ipv4,
-    payload: encodeIpv4({ ...ends, protocol: IP_PROTOCOL.udp, timeToLive: 255, payload: encodeUdp({ sourcePort: 5353, destinationPort: 5353, payload }, ends) }),
-  }));
-  for (let n = 0; n < 4; n += 1) {
-    give(proxy, sleeper, "192.168.1.10");
-    lan.scene.hear(arpReply(B, "192.168.1.10"));
+  lan.scene.hear(udpFrame(ip, "224.0.0.251", [5353, 5353], payload, { from: mac }));
+}
+
+test("a sleep proxy answers for who sleeps, again and again, by ARP and NDP", async () => {
+  const [sleeper, proxy] = [host(A, "192.168.1.10", "fe80::10"), host(B, "192.168.1.11")];
+  const lan = await settledLan([sleeper, proxy]);
+  announceSleepProxy(lan, B, "192.168.1.11");
+  for (let n = 0; n < 8; n += 1) {
+    const [to, from] = n % 2 === 0 ? [proxy, sleeper] : [sleeper, proxy];
+    for (const ip of ["192.168.1.10", "fe80::10"]) give(to, from, ip);
+    lan.scene.hear(arpReply(to.mac, "192.168.1.10"), advertisement(to.mac, "fe80::10"));
     await lan.run(3000);
-    give(sleeper, proxy, "192.168.1.10");
-    lan.scene.hear(arpReply(A, "192.168.1.10"));
-    await lan.run(3000);
+  }
+  expect(lan.scene.incidents()).toEqual([]);
+});
+
+test("a sleep proxy defends the addresses of those who sleep, which nobody knew of", async () => {
+  const lan = await settledLan([host(A, "192.168.1.10"), host(B, "192.168.1.11")]);
+  announceSleepProxy(lan, B, "192.168.1.11");
+  for (let n = 20; n < 24; n += 1) {
+    lan.scene.hear(arpRequest("02:00:00:00:00:33", "0.0.0.0", `192.168.1.${n}`), arpReply(B, `192.168.1.${n}`, { target: parseIp("0.0.0.0") as Uint8Array }));
+    lan.scene.hear(solicitation("02:00:00:00:00:33", "::", `fe80::${n}`), advertisement(B, `fe80::${n}`));
+    await lan.run(1000);
+  }
+  expect(lan.scene.incidents()).toEqual([]);
+});
+
+test("a CARP peer sends the virtual address's traffic from its own MAC", async () => {
+  const lan = await settledLan([host("00:00:5e:00:01:0a", VIP), host(A, "192.168.1.10"), host(B, "192.168.1.11")]);
+  for (let n = 0; n < 10; n += 1) {
+    for (const from of [A, B]) lan.scene.hear(udpFrame(VIP, "192.168.1.200", [5000, 5000], Uint8Array.of(1), { from, to: "02:00:00:00:00:c8" }));
+    lan.scene.hear(arpReply("00:00:5e:00:01:0a", VIP, { source: n % 2 === 0 ? A : B }));
+    await lan.run(2000);
   }
   expect(lan.scene.incidents()).toEqual([]);
 });
