@@ -106,6 +106,24 @@ describe("lanthorn", () => {
     expect(await ok("ipam", "prefixes")).toBe("none");
   });
 
+  test("keeps what is normal: templates, windows and baselines", async () => {
+    const device = await collector.rest.createDevice({ ip: "192.0.2.80", hostname: "web-1", tags: ["web"] });
+    expect(await json("baselines", "templates", "create", "Web servers", "--tag", "web", "--fact", "port/tcp/443=open", "service/tcp/443=https nginx"))
+      .toMatchObject({ tag: "web", site_id: null, facts: [{ kind: "port", key: "tcp/443", value: "open" }, { kind: "service", value: "https nginx" }] });
+    expect(await refused("baselines", "templates", "create", "Web servers", "--tag", "web", "--fact", "port/tcp/80=open")).toContain("already");
+    const window = await json<{ readonly id: string }>("baselines", "windows", "create", "--device", "web-1", "--until", "4h", "--learn", "--reason", "update");
+    expect(window).toMatchObject({ device_id: device.id, site_id: device.site_id, name: "web-1", effect: "learn" });
+    expect(await ok("baselines", "windows", "list")).toContain("device web-1");
+    await ok("baselines", "windows", "delete", window.id.slice(-12));
+    expect(await ok("baselines", "windows", "list")).toBe("none");
+    expect(await ok("baselines", "templates", "list")).toContain("service tcp/443 https nginx");
+    await ok("baselines", "templates", "delete", "Web servers");
+    expect(await ok("baselines", "acceptances", "list")).toBe("none");
+    expect(await json("baselines", "diff", "--all")).toEqual([]);
+    expect(await refused("baselines", "accept", "5f3a9c01d2e4", "--reason", "known")).toContain("no id ends");
+    expect(await refused("baselines", "edit", "--device", "web-1", "--set", "tcp/22=open", "--reason", "x")).toContain("is no fact");
+  });
+
   test("makes, verifies, fetches and forgets backups, after it has set for whom", async () => {
     const keyFile = join(folder, "key.txt");
     const onMachine = (...args: readonly string[]) => tryCommand(

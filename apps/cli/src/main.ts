@@ -30,6 +30,7 @@ import { type Connection, openConnection } from "./connection.ts";
 import { CliError, isDistrust } from "./errors.ts";
 import { addAlertCommands } from "./groups/alerts.ts";
 import { addBackupCommands } from "./groups/backups.ts";
+import { addBaselineCommands } from "./groups/baselines.ts";
 import { addConfigCommands } from "./groups/configs.ts";
 import { addGuardCommands } from "./groups/guards.ts";
 import { addIpamCommands } from "./groups/ipam.ts";
@@ -166,6 +167,7 @@ addVaultCommands(program, groupDeps);
 addConfigCommands(program, groupDeps);
 addIpamCommands(program, groupDeps);
 addGuardCommands(program, groupDeps);
+addBaselineCommands(program, groupDeps);
 addLicenseCommands(program, groupDeps);
 
 answering(
