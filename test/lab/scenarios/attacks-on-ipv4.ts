@@ -61,7 +61,7 @@ export const ATTACKS_ON_IPV4: readonly Scenario[] = [
     guards: ["address_flapping", "duplicate_ip", "arp_spoofing"], packages: [], seconds: 10,
     hosts: ({ ip, mac }) => [
       { mac: mac(0), addresses: [`${ip(0)}/24`], run: `for i in 1 2 3 4 5 6 7 8; do arping -c 1 -A -I eth0 ${ip(0)}; sleep 1; done` },
-      { mac: mac(1), addresses: [`${ip(0)}/24`], run: `sleep 0.5; for i in 1 2 3 4 5 6 7 8; do arping -c 1 -A -I eth0 ${ip(0)}; sleep 1; done` },
+      { mac: mac(1), addresses: [`${ip(0)}/24`], run: `sleep 0.5; begin; for i in 1 2 3 4 5 6 7 8; do arping -c 1 -A -I eth0 ${ip(0)}; sleep 1; done` },
     ],
   },
   {
@@ -73,8 +73,12 @@ export const ATTACKS_ON_IPV4: readonly Scenario[] = [
     hosts: ({ ip, mac }) => [{ mac: mac(0), addresses: [`${ip(0)}/24`], run: "nmap -n -sn 10.77.0.0/24" }],
   },
   {
-    name: "macof", kind: "attack", what: "fills the switch's table with frames of random MACs", guards: ["mac_flooding"], packages: ["dsniff"], seconds: 5, captureBytes: 195 * 1024,
-    hosts: ({ ip, mac }) => [{ mac: mac(0), addresses: [`${ip(0)}/24`], run: "for i in $(seq 30); do macof -i eth0 -n 220 > /dev/null 2>&1; sleep 0.2; done" }],
+    name: "macof", kind: "attack", what: "fills the switch's table with frames of random MACs", guards: ["mac_flooding"], packages: ["dsniff"], seconds: 5, captureBytes: 160 * 1024,
+    // Only frames to groups pass the probe's filter: half of these.
+    hosts: ({ ip, mac, isRecorded }) => [{
+      mac: mac(0), addresses: [`${ip(0)}/24`],
+      run: isRecorded ? flood(160, 0.2) : flood(400, 0.1),
+    }],
   },
   {
     name: "rogue-dhcp", kind: "attack", what: "a second dnsmasq gives addresses, and itself as the gateway", guards: ["dhcp_server"],
@@ -107,3 +111,7 @@ export const ATTACKS_ON_IPV4: readonly Scenario[] = [
     hosts: ({ ip, mac }) => [{ mac: mac(0), addresses: [`${ip(0)}/24`], run: "forge dhcp-starvation eth0 100 6" }],
   },
 ];
+
+function flood(frames: number, pauseSeconds: number): string {
+  return `for i in $(seq 60); do macof -i eth0 -n ${frames} > /dev/null 2>&1; sleep ${pauseSeconds}; done`;
+}

@@ -30,7 +30,8 @@ export function addScenarioCommands(program: Command, open: () => Promise<Lab>):
     .option("--out <folder>", "where the pcap files go", fileURLToPath(new URL(".", import.meta.url)))
     .description("record attacks or look-alikes at the probe's port, each in a lab of its own")
     .action(async (names: readonly string[], { out }: { readonly out: string }) => {
-      for (const { scenario, variant } of names.map((name) => findScenario(name))) {
+      for (const { scenario, variant: { index } } of names.map((name) => findScenario(name))) {
+        const variant = createVariant(SCENARIOS.indexOf(scenario), index, true);
         const lab = await createLab({ id: createLabId(), hosts: SCENARIO_LAN });
         try {
           await recordScenario(lab, scenario, { variant, file: join(resolve(out), `${scenario.name}.pcap`) });

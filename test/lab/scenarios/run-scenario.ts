@@ -41,8 +41,8 @@ const TREE_SWITCH: HostPlan = {
 
 /**
  * Makes the LAN one on which scenarios show what they are. Each of its hosts gets every frame, as the mirror port of a switch gives them to
- * a probe: what two hosts send each other is not heard otherwise. LLDP, which a switch keeps for itself, is passed on too. And a second
- * switch takes part in a spanning tree. May be called again.
+ * a probe: what two hosts send each other is not heard otherwise. LLDP, which a switch keeps for itself, is passed on too. A second
+ * switch takes part in a spanning tree, and hosts take nothing from IPv6 routers. May be called again.
  * @throws LabError `command-failed` or `not-ready`.
  */
 export async function prepareLan(lab: Lab): Promise<void> {
@@ -50,9 +50,15 @@ export async function prepareLan(lab: Lab): Promise<void> {
   const args = ["link", "set", SWITCH_BOX.bridge, "type", "bridge", "ageing_time", "0", "group_fwd_mask", "0x4000"];
   const { code, stderr } = await lab.exec(SWITCH_BOX.name, ip.path, args, { env: ip.env });
   if (code !== 0) throw new LabError("command-failed", `the switch mirrors nothing: ${stderr}`);
-  await lab.attach(TREE_SWITCH).catch((error: unknown) => {
-    if (!(error instanceof LabError && error.code === "duplicate")) throw error;
-  });
+  try {
+    await lab.attach(TREE_SWITCH);
+  } catch (error) {
+    if (error instanceof LabError && error.code === "duplicate") return;
+    throw error;
+  }
+  // What forged routers give them would show in the next scenario: they would ask for routers that were never there.
+  const { hosts } = await lab.status();
+  await Promise.all(hosts.map(({ name }) => lab.exec(name, "sh", ["-c", "echo 0 > /proc/sys/net/ipv6/conf/eth0/accept_ra; :"])));
 }
 
 /**
@@ -64,7 +70,16 @@ export async function startScenario(lab: Lab, scenario: Scenario, variant: Varia
   await prepareLan(lab);
   const hosts = scenario.hosts(variant).map((host, index) => ({ host, plan: planOf(scenario, host, index) }));
   const attached: string[] = [];
+  const marks = hosts.map(({ plan }) => markOf(lab, plan.name));
+  let begunAt: number | null = null;
+  const readMark = () => {
+    const mark = marks.find((file) => existsSync(file));
+    begunAt ??= mark === undefined ? null : statSync(mark).mtimeMs;
+    return begunAt;
+  };
   const stop = async () => {
+    // The marks go with the hosts.
+    readMark();
     await signalDaemon(lab, scenario, "CONT");
     for (const name of attached.splice(0)) await lab.leave(name);
   };
@@ -76,14 +91,7 @@ export async function startScenario(lab: Lab, scenario: Scenario, variant: Varia
     const startedAt = Date.now();
     await signalDaemon(lab, scenario, "STOP");
     for (const { host, plan } of hosts) startScript(lab, tools, plan.name, host.run);
-    const marks = hosts.map(({ plan }) => markOf(lab, plan.name));
-    let begunAt: number | null = null;
-    const beganAt = () => {
-      const mark = marks.find((file) => existsSync(file));
-      begunAt ??= mark === undefined ? null : statSync(mark).mtimeMs;
-      return begunAt ?? startedAt;
-    };
-    return { beganAt, stop };
+    return { beganAt: () => readMark() ?? startedAt, stop };
   } catch (error) {
     await stop();
     throw error;

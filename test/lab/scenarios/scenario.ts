@@ -22,6 +22,8 @@ export interface Variant {
   readonly ip: (number: number) => string;
   /** A MAC that nobody has; the same for the same number. */
   readonly mac: (number: number) => string;
+  /** It is recorded for a small capture, so that a flood is no faster than it must be. */
+  readonly isRecorded: boolean;
 }
 
 /** One attack, or something normal that looks like one. */
@@ -69,10 +71,10 @@ const WIDTH = 3;
  * @param sequence Counts all runs on the LAN: others have other addresses, until all have been used.
  * @param index Counts runs of the scenario.
  */
-export function createVariant(sequence: number, index: number): Variant {
+export function createVariant(sequence: number, index: number, isRecorded = false): Variant {
   const hex = (value: number) => (value & 0xff).toString(16).padStart(2, "0");
   return {
-    index,
+    index, isRecorded,
     ip: (number) => `10.77.0.${FREE_OCTETS[(sequence * WIDTH + number) % FREE_OCTETS.length]}`,
     mac: (number) => `2c:cf:67:${hex(0xa0 + (sequence >> 8))}:${hex(sequence)}:${hex(number)}`,
   };
