@@ -1,6 +1,7 @@
 import { encodeEthernet, ETHER_TYPE } from "@lanthorn/packets";
 import { expect, test } from "vitest";
 import { createGuardScene } from "../testing/guard-scene.ts";
+import { faultsUnder } from "../testing/hostile-frames.ts";
 import { createMacFloodingGuard } from "./mac-flooding.ts";
 import { createSeenMacs } from "./seen-macs.ts";
 
@@ -27,6 +28,27 @@ test("thousands of new MACs within seconds are one incident, which ends", async 
   expect(scene.incidents()).toMatchObject([{ kind: "mac_flooding", subject: "link", severity: "high" }]);
   await scene.clock.advance(310_000);
   expect(scene.incidents().at(-1)).toMatchObject({ state: "ended" });
+});
+
+test("a flood that goes on over a restart is one incident, and one that was there before the probe is seen", async () => {
+  let scene = createGuardScene({ guards: [createMacFloodingGuard] });
+  const flood = async (from: number, seconds: number) => {
+    for (let tick = 0; tick < seconds * 2; tick += 1) {
+      for (let n = 0; n < 400; n += 1) scene.hear(frameFrom(from + tick * 400 + n));
+      await scene.clock.advance(500);
+    }
+  };
+  await flood(0, 8);
+  expect(scene.incidents()).toMatchObject([{ state: "seen", subject: "link" }]);
+  scene = scene.restart();
+  await flood(20_000, 8);
+  expect(new Set(scene.incidents().map(({ since }) => since)).size).toBe(1);
+  await scene.clock.advance(310_000);
+  expect(scene.incidents().at(-1)).toMatchObject({ state: "ended" });
+});
+
+test("damaged frames make it throw nothing", async () => {
+  expect(await faultsUnder(createMacFloodingGuard, [frameFrom(1), frameFrom(2)])).toEqual([]);
 });
 
 test("macof's frames count, which end before the TCP header that they claim to have", async () => {

@@ -65,11 +65,26 @@ describe("an attack is", () => {
     expect(on.incidents()).toHaveLength(1);
   });
 
-  test("frames of a thousand forged senders: one incident", async () => {
-    const on = scene();
-    on.hear(...Array.from({ length: 1000 }, (_, at) => doubleTagged({ from: `02:66:00:00:${(at >> 8).toString(16).padStart(2, "0")}:${(at & 255).toString(16).padStart(2, "0")}` })));
+  test.each([
+    ["two tags", "medium", 60, (from: string) => doubleTagged({ from })],
+    ["DTP", "medium", 1, dtp],
+    ["DTP in the learning period", "medium", 60, dtp],
+    ["VTP", "high", 1, vtp],
+  ] as const)("ten thousand forged senders of %s: one incident that ends, and none of them is kept", async (_, severity, minutes, forge) => {
+    const on = scene({ learning_minutes: minutes });
+    await play(on, 90, () => on.hear(dtp(SWITCH), vtp(SWITCH)), 30_000);
+    const kept = () => on.db.prepare("SELECT key FROM guard_learned WHERE scope = 'vlan_hopping' ORDER BY key").all();
+    const before = kept();
+    expect(before).not.toEqual([]);
+    for (let n = 0; n < 10_000; n += 1) {
+      on.hear(forge(`02:66:00:00:${(n >> 8).toString(16).padStart(2, "0")}:${(n & 255).toString(16).padStart(2, "0")}`));
+      if (n % 1000 === 999) await on.clock.advance(500);
+    }
     await on.clock.advance(5000);
-    expect(on.incidents()).toMatchObject([{ subject: "*", severity: "medium" }]);
+    expect(on.incidents()).toMatchObject([{ subject: "*", severity }]);
+    await play(on, 330, () => on.hear(dtp(SWITCH), vtp(SWITCH)), 30_000);
+    expect(on.incidents().map(({ state }) => state)).toEqual(["seen", "ended"]);
+    expect(kept()).toEqual(before);
   });
 
   test("a host that negotiates a trunk, beside the switch or on a link without DTP", async () => {
