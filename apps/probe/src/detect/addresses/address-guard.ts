@@ -21,8 +21,8 @@ import { createSavedBindings } from "./saved-bindings.ts";
 const TRUST_MS = 10_000;
 /** A host repeats a request after a second and takes an answer for as long. */
 const REQUESTS = { slots: 4096, ms: 2000 } as const;
-/** Hosts ask for routers that are gone, and take addresses of their prefixes, for a while. */
-const ROUTERS = { slots: 16_384, ms: 600_000 } as const;
+/** For so long hosts look for forged routers by the thousand, and take addresses of their prefixes. */
+const FORGED_ROUTERS_MS = 600_000;
 /** In an Ethernet frame without a tag. @see RFC 826 */
 const ARP_SENDER_MAC_AT = 22;
 const ARP_SENDER_IP_AT = 28;
@@ -98,8 +98,6 @@ function createParts(deps: GuardDeps) {
   return {
     deps, seed, table, roles, attackers, saved, dad, questions, checks, sharing, askDecoy, requests: createRecentAddresses(seed, REQUESTS), scan: createAddressScan(deps),
     storm: createClaimStorm(deps),
-    /** Whoever has advertised itself as an IPv6 router. */
-    routers: createRecentAddresses(seed, ROUTERS),
     /** When forged routers were reported last, monotonic milliseconds. */
     forgedRoutersAt: Number.NEGATIVE_INFINITY,
     /** MACs of gateways and servers, which ask for whatever others want. */
@@ -163,7 +161,6 @@ function hearNdp(parts: Parts, message: NdpMessage, at: GuardFrame): void {
     hearRequest(parts, { address: message.target, vlanId, source, isProbe, at }, now);
     if (isProbe) return;
   }
-  if (message.kind === "router-advertisement" && at.frame.sourceIp) parts.routers.note(at.frame.sourceIp, vlanId, now);
   const { requests, ownMac } = parts;
   const isForUs = ownMac >= 0 && macNumber(at.frame.bytes, at.frame.destinationMacOffset) === ownMac;
   const claim = readNdpClaim(message, at, (address) => isForUs || requests.has(address, vlanId, now));
@@ -197,18 +194,12 @@ function hearRequest(parts: Parts, { address, vlanId, source, isProbe, at }: Req
     if (parts.sharing.isShared(binding)) parts.sharing.onRequest(binding, source, now);
   }
   if (binding === null) {
-    if (parts.askers.has(source) || isForRouters(parts, { address, vlanId, isProbe }, now)) return;
+    if (parts.askers.has(source) || (address.length === 16 && now - parts.forgedRoutersAt <= FORGED_ROUTERS_MS)) return;
     parts.scan.note({ source, hash: hashAddress(address, vlanId, parts.seed), length: address.length, packet: at.captured.bytes }, now);
   } else if (binding.mac !== source && !isProbe && at.frame.audience !== "unicast") {
     // The answer goes to the one who asked: our own question shows who answers.
     parts.questions.askEverybody(binding, now);
   }
-}
-
-/** Hosts look for routers that have advertised themselves. They take an address from each forged prefix, and ask first whether it is free. */
-function isForRouters({ routers, forgedRoutersAt }: Parts, { address, vlanId, isProbe }: Pick<Request, "address" | "vlanId" | "isProbe">, now: number): boolean {
-  if (address.length === 4) return false;
-  return isProbe ? now - forgedRoutersAt <= ROUTERS.ms : routers.has(address, vlanId, now);
 }
 
 function hearClaim(parts: Parts, claim: Claim, now: number): void {

@@ -265,3 +265,15 @@ test("answers to a large search of the probe's own are needed only where they co
   lan.scene.hear(arpReply(EVIL, "192.168.1.5"));
   expect(needs()).toEqual([true, true, false]);
 });
+
+test("an attacker whose later claims look asked for is no second incident, where nothing can be sent", async () => {
+  const { lan } = await settledLan({ arrives: false });
+  for (let n = 0; n < 12; n += 1) {
+    if (n > 3) lan.scene.hear(arpRequest(OTHER, "0.0.0.0", "192.168.1.5"));
+    lan.scene.hear(arpReply("02:77:77:77:77:77", "192.168.1.5", { source: EVIL }));
+    await lan.run(500);
+    lan.scene.hear(arpRequest(WEB, "192.168.1.5", "192.168.1.1"));
+    await lan.run(1000);
+  }
+  expect(new Set(lan.scene.incidents().map(({ kind, subject }) => `${kind} ${subject}`))).toEqual(new Set([`arp_spoofing ${EVIL}`]));
+});

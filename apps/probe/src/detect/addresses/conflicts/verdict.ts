@@ -55,7 +55,7 @@ export function judge(evidence: Evidence): Verdict {
   if (rivalAnswers) return judgeSilentOwner(evidence);
   // Nobody answered, or nobody could be asked: only claims that go to and fro show that both are there.
   if (evidence.changes < 2) return "watch";
-  if (evidence.rivalUnsolicited > 0) return "spoofed";
+  if (evidence.rivalUnsolicited > 0 || evidence.isLiar) return "spoofed";
   return evidence.ownerUnsolicited > 0 && !evidence.isOwnerTrusted ? "owner-spoofs" : "duplicate";
 }
 
