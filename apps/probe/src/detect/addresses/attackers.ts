@@ -88,6 +88,9 @@ export function createAttackers(deps: Pick<GuardDeps, "incidents"> & {
     const sign = { ...signOf(attacker), mayBeForged: !deps.hasAddress(attacker.source) };
     const storm = [sign.subject, "link"].find((subject) => incidents.isOpen("arp_storm", subject));
     incidents.report(storm === undefined ? sign : { ...sign, kind: "arp_storm", subject: storm });
+    // An exception for one victim's address is none for the others.
+    const ip = bindingText(attacker.last.binding);
+    if (ip !== sign.ip && storm === undefined && !incidents.isOpen(sign.kind, sign.subject)) incidents.report({ ...sign, ip });
   };
   return {
     accuse(claim, now) {

@@ -9,8 +9,8 @@ const GATEWAY = "02:00:00:00:00:fe";
 const EVIL = "02:66:66:66:66:66";
 
 /** A LAN whose gateway was there for a while. */
-async function settledLan(gateway: LanHost = { mac: GATEWAY, addresses: ["192.168.1.1"] }) {
-  const scene = createGuardScene({ guards: [(deps: GuardDeps) => createAddressGuard(deps)] });
+async function settledLan(gateway: LanHost = { mac: GATEWAY, addresses: ["192.168.1.1"] }, settings: object = {}) {
+  const scene = createGuardScene({ guards: [(deps: GuardDeps) => createAddressGuard(deps)], settings });
   const lan = createSmallLan(scene, [gateway]);
   for (let n = 0; n < 2; n += 1) {
     for (const ip of gateway.addresses) scene.hear(arpRequest(gateway.mac, ip, "192.168.1.2"));
@@ -128,4 +128,18 @@ test("the probe's own frames, as a mirror port shows them, claim nothing of othe
   lan.scene.hear(arpRequest(own, "192.168.20.2", "192.168.20.9"), arpReply(own, "192.168.1.2"));
   await lan.run(10_000);
   expect(lan.scene.incidents()).toEqual([]);
+});
+
+test("an exception for one victim's address excuses no claim of another's", async () => {
+  const lan = await settledLan({ mac: GATEWAY, addresses: ["192.168.1.20", "192.168.1.21"] }, { exceptions: [{ ip: "192.168.1.20" }] });
+  for (let n = 0; n < 3; n += 1) {
+    lan.scene.hear(arpReply(EVIL, "192.168.1.20"));
+    await lan.run(2000);
+  }
+  expect(lan.scene.incidents()).toEqual([]);
+  for (let n = 0; n < 3; n += 1) {
+    lan.scene.hear(arpReply(EVIL, "192.168.1.20"), arpReply(EVIL, "192.168.1.21"));
+    await lan.run(2000);
+  }
+  expect(lan.scene.incidents()).toMatchObject([{ kind: "arp_spoofing", subject: EVIL, ip: "192.168.1.21" }]);
 });

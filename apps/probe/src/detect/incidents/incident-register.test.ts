@@ -1,3 +1,4 @@
+import { RogueDetected } from "@lanthorn/contract/uplink";
 import { describe, expect, test } from "vitest";
 import { createGuardScene } from "../testing/guard-scene.ts";
 import type { Guard, GuardDeps } from "../guard.ts";
@@ -162,4 +163,16 @@ test("who begins and ends an incident by turns makes four, the last of which end
   await scene.clock.advance(1000);
   end();
   expect(scene.incidents().map(({ state }) => state).slice(-2)).toEqual(["seen", "ended"]);
+});
+
+test("hostile texts leave as events that the contract takes, without control characters and halves of letters", async () => {
+  const { scene, report } = createScene();
+  const hostile = `\u0000\u001b[2J\u202e${"\u{1F600}".repeat(600)}`;
+  const facts = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`${n}`.repeat(70), `x${hostile}`]));
+  report({ detail: `y${hostile.repeat(3)}`, facts, packet: new Uint8Array(9000) });
+  report({ severity: "critical", detail: hostile.repeat(3), facts: { name: hostile }, packet: new Uint8Array(9000) });
+  await scene.clock.advance(1000);
+  const [incident] = scene.incidents();
+  expect(RogueDetected.safeParse(incident)).toMatchObject({ success: true });
+  expect([incident?.detail ?? "", ...Object.values(incident?.facts ?? {})].filter((text) => /[\p{Cc}\p{Cf}\p{Cs}]/u.test(text))).toEqual([]);
 });

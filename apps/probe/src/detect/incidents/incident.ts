@@ -56,7 +56,7 @@ export function createIncident(sign: Sign, at: { readonly wall: number; readonly
     senders: new Set([sign.subject]), hasMoreSenders: sign.subject === FLOOD_SUBJECT, mayBeForged: sign.mayBeForged ?? false,
     data: {
       kind: sign.kind, state: "seen", subject: sign.subject.slice(0, MAX_SUBJECT), severity: sign.severity, ip: sign.ip, mac: sign.mac,
-      expected_macs: (sign.expectedMacs ?? []).slice(0, MAX_MACS), vlan_id: sign.vlanId ?? null, detail: sign.detail.slice(0, MAX_DETAIL),
+      expected_macs: (sign.expectedMacs ?? []).slice(0, MAX_MACS), vlan_id: sign.vlanId ?? null, detail: clean(sign.detail, MAX_DETAIL),
       facts: shorten(sign.facts ?? {}), count: 1, since: new Date(at.wall).toISOString(), packets: sign.packet ? [toBase64(sign.packet)] : [],
     },
   };
@@ -102,13 +102,18 @@ export function addSign(incident: Incident, sign: Sign, monotonic: number): void
   else if (incident.news === "none") incident.news = "repeated";
   incident.data = {
     ...data, count: data.count + 1, facts, expected_macs: macs, severity: isWorse ? sign.severity : data.severity,
-    detail: isWorse ? sign.detail.slice(0, MAX_DETAIL) : data.detail,
+    detail: isWorse ? clean(sign.detail, MAX_DETAIL) : data.detail,
     packets: isNews && sign.packet && data.packets.length < MAX_PACKETS ? [...data.packets, toBase64(sign.packet)] : data.packets,
   };
 }
 
 function shorten(facts: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(facts).slice(0, MAX_FACTS).map(([name, text]) => [name.slice(0, 64), text.slice(0, MAX_FACT)]));
+  return Object.fromEntries(Object.entries(facts).slice(0, MAX_FACTS).map(([name, text]) => [name.slice(0, 64), clean(text, MAX_FACT)]));
+}
+
+/** Names in packets are anybody's text: control characters move a terminal's cursor, and databases refuse NUL and halves of letters. */
+function clean(text: string, limit: number): string {
+  return text.slice(0, limit).replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, ".");
 }
 
 function toBase64(bytes: Uint8Array): string {
