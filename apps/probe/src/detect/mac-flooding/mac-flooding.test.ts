@@ -1,5 +1,6 @@
 import { encodeEthernet, ETHER_TYPE } from "@lanthorn/packets";
 import { expect, test } from "vitest";
+import type { GuardDeps } from "../guard.ts";
 import { createGuardScene } from "../testing/guard-scene.ts";
 import { faultsUnder } from "../testing/hostile-frames.ts";
 import { createMacFloodingGuard } from "./mac-flooding.ts";
@@ -61,6 +62,34 @@ test("macof's frames count, which end before the TCP header that they claim to h
     if (n % 300 === 299) await scene.clock.advance(500);
   }
   expect(scene.incidents()).toMatchObject([{ kind: "mac_flooding", subject: "link" }]);
+});
+
+test.each([
+  ["ARP requests", ETHER_TYPE.arp, [0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 2]], ["frames of no known protocol", 0x88b5, [1, 2, 3]],
+] as const)("forged MACs of %s count too, where no other guard reports them", async (_, etherType, payload) => {
+  const flood = async (scene: Awaited<ReturnType<typeof createQuietScene>>) => {
+    for (let n = 0; n < 5000; n += 1) {
+      const source = Uint8Array.of(2, 0, (Math.imul(n, 0x9e3779b1) >>> 24) & 0xff, n >> 16, n >> 8, n);
+      scene.hear(encodeEthernet({ destination: Uint8Array.of(255, 255, 255, 255, 255, 255), source, etherType, payload: Uint8Array.from(payload) }));
+      if (n % 500 === 499) await scene.clock.advance(500);
+    }
+    await scene.clock.advance(1000);
+  };
+  const scene = await createQuietScene();
+  await flood(scene);
+  expect(scene.incidents()).toMatchObject([{ kind: "mac_flooding", subject: "link" }]);
+
+  const given: GuardDeps[] = [];
+  const other = createGuardScene({
+    guards: [createMacFloodingGuard, (deps) => {
+      given.push(deps);
+      return { name: "other" };
+    }],
+  });
+  await other.clock.advance(20_000);
+  given[0]?.incidents.report({ kind: "arp_storm", subject: "link", severity: "medium", ip: "", mac: "", detail: "a storm", packet: null });
+  await flood(other);
+  expect(other.incidents().map(({ kind }) => kind)).toEqual(["arp_storm"]);
 });
 
 test("a network that comes up, hosts that speak again and some with random MACs are no flood", async () => {
