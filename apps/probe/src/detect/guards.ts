@@ -110,6 +110,7 @@ export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
       incidents.tick(now);
       if (now >= flushAt) {
         flushAt = now + FLUSH_MS;
+        learning.tick();
         learned.flush();
       }
       if (faults.length > 0) throw faults[0];

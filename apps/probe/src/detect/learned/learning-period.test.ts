@@ -48,6 +48,20 @@ test("after a restart it goes on where it was, and when it is over it stays over
   expect(start().period.isOn()).toBe(false);
 });
 
+test("it passes where nothing asks for it, too", () => {
+  const { time, start } = createProbe();
+  const first = start();
+  first.period.tick();
+  expect(first.period.knownEnd()).toBeNull();
+  expect(first.period.isOn()).toBe(true);
+  for (let at = 0; at <= 61 * MINUTE; at += 2000) {
+    time.monotonic = at;
+    first.period.tick();
+  }
+  first.store.flush();
+  expect(start().period.isOn()).toBe(false);
+});
+
 test("one that an earlier version began goes on, and begins anew upon the command", () => {
   const { db, time, start } = createProbe();
   time.wall = 1e12;

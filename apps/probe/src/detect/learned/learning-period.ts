@@ -9,6 +9,8 @@ export interface LearningPeriod {
   isOn(): boolean;
   /** Begins it anew. */
   restart(): void;
+  /** Notes how much of it has passed, where it has begun: call it regularly. */
+  tick(): void;
 }
 
 const SCOPE = "period";
@@ -48,17 +50,21 @@ export function createLearningPeriod(deps: {
     const ms = passedMs();
     const remaining = deps.minutes() * 60_000 - ms;
     const now = clock.monotonic();
-    if (now - writtenAt >= WRITE_MS && remaining > -WRITE_MS) {
+    if (now - writtenAt >= WRITE_MS && remaining > -2 * WRITE_MS) {
       writtenAt = now;
       store.put(SCOPE, KEY, ms);
     }
     return remaining;
   }
+  const hasBegun = () => passed !== null || resume() !== null;
   const endsAt = () => clock.now() + remainingMs();
   return {
     endsAt,
-    knownEnd: () => (passed === null && resume() === null ? null : endsAt()),
+    knownEnd: () => (hasBegun() ? endsAt() : null),
     isOn: () => remainingMs() > 0,
+    tick() {
+      if (hasBegun()) remainingMs();
+    },
     restart() {
       passed = { ms: 0, at: clock.monotonic() };
       writtenAt = Number.NEGATIVE_INFINITY;
