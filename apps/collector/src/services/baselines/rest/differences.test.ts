@@ -75,6 +75,7 @@ describe("to accept a difference", () => {
       reason: "it is right", created_by: world.admin.username, expires_at: until,
     });
     expect(await world.difference(id)).toMatchObject({ state: "accepted", acceptance_id: made.id });
+    expect(await alerts()).toMatchObject([{ status: "resolved" }]);
     const ended = await world.gateway.db.selectFrom("events").select("data").where("type", "=", "baseline_diff_alert").orderBy("seq", "desc").executeTakeFirstOrThrow();
     expect(JSON.parse(ended.data)).toMatchObject({ state: "ended", difference_id: id, kind: "new_port", port: 4444 });
     expect([await compareAt(world.deviceBaseline) < "2100", await compareAt(world.siteBaseline)]).toEqual([true, "2100-01-01T00:00:00.000Z"]);

@@ -93,7 +93,8 @@ describe("a maintenance window", () => {
     expect((await windows(`?site_id=${world.admin.siteId}`)).data).toEqual([site, device, tag]);
     await world.gateway.db.updateTable("baseline_windows").set({ ends_at: MADE_AT }).where("id", "=", site.id).execute();
     expect((await windows("?per_page=1")).data).toEqual([device]);
-    expect(await isDue(world.deviceBaseline)).toBe(false);
+    expect(await isDue(world.deviceBaseline)).toBe(true);
+    await world.gateway.db.updateTable("baselines").set({ compare_at: "2100-01-01T00:00:00.000Z" }).execute();
     expect((await world.call("DELETE", `/windows/${device.id}`)).status).toBe(204);
     expect([await isDue(world.deviceBaseline), (await world.call("DELETE", `/windows/${device.id}`)).status]).toEqual([true, 404]);
     expect((await world.audited()).at(-1)).toBe("baseline_window.delete");

@@ -60,6 +60,7 @@ export function createWindowsService({ store, audit, clock }: RestDependencies):
           created_at: at,
         };
         await addWindow(trx, row, toInstant(clock.now() - KEPT_MS));
+        await markAllDue(trx, { tenantId, siteId }, at);
         const shown = toWindow(await find(trx, tenantId, row.id));
         await audit(trx, { actor, action: "baseline_window.create", target: { type: "baseline_window", id: row.id }, before: null, after: shown });
         return shown;
