@@ -3,6 +3,7 @@ import type { Selectable, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
+import { splitBaseline, takeBaseline } from "./baselines-store.ts";
 import { cutRecord } from "./cut-record.ts";
 import type { Reason } from "../join.ts";
 import { mergeRecords, partsOf } from "./merge-records.ts";
@@ -57,6 +58,7 @@ export function createMerges({ audit, clock }: { readonly audit: Audit; readonly
     async merge(trx, { kept, merged }, { by, reasons }) {
       const after = mergeRecords(kept, merged);
       await deleteParts(trx, [kept.device.id, merged.device.id]);
+      await takeBaseline(trx, { from: merged.device.id, to: kept.device.id });
       const changes = await takeHistory(trx, { from: merged.device.id, to: kept.device.id });
       await writeRecord(trx, after, { isNew: false });
       const snapshot = { kept, merged, after, changes };
@@ -76,6 +78,7 @@ export function createMerges({ audit, clock }: { readonly audit: Audit; readonly
       await writeRecord(trx, kept, { isNew: false });
       await writeRecord(trx, merged, { isNew: true });
       await moveChanges(trx, changes, { from: kept.device.id, to: merged.device.id });
+      await splitBaseline(trx, { kept: kept.device.id, split: merged.device.id, siteId: kept.device.site_id }, clock.now());
       await setMerge(trx, merge.id, { undone_at: toInstant(clock.now()), snapshot: null });
       await audit(trx, {
         actor: by, action: "device.split", target: { type: "device", id: kept.device.id },
@@ -88,6 +91,7 @@ export function createMerges({ audit, clock }: { readonly audit: Audit; readonly
       await deleteParts(trx, [record.device.id]);
       await writeRecord(trx, kept, { isNew: false });
       await writeRecord(trx, taken, { isNew: true });
+      await splitBaseline(trx, { kept: kept.device.id, split: taken.device.id, siteId: kept.device.site_id }, clock.now());
       // Nothing joins the two again by itself.
       await remember(trx, { kept: kept.device, merged: taken.device.id, by, reasons: [], snapshot: null,
         undoneAt: toInstant(clock.now()) });
