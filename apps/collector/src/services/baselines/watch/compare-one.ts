@@ -1,7 +1,7 @@
 import { toInstant } from "@lanthorn/runtime";
 import { combine, compareDevice, type DeviceNow } from "../compare/combine.ts";
 import { compareHours, compareMember, type Member } from "../compare/membership.ts";
-import { type Baseline, type Comparison, factName } from "../compare/result.ts";
+import { type Baseline, type Comparison } from "../compare/result.ts";
 import { type DifferenceOwner, moveDifferences, type Transition } from "../differences/transition.ts";
 import { plain } from "../facts/plain.ts";
 import type { Rogues } from "../facts/rogues.ts";
@@ -108,9 +108,4 @@ function ownerOf({ id, tenant_id: tenantId, site_id: siteId }: BaselineRow, devi
 function scopesOf({ looks }: DeviceNow, { scopes }: Baseline): string {
   const now = looks.map(({ scopeId }) => scopeId);
   return [...new Set([...[...scopes].filter((id) => now.includes(id)), ...now])].join(" ");
-}
-
-/** Names of facts that a difference is about, for what is read of a site's differences. */
-export function memberKey(site: Pick<BaselineRow, "id">, deviceId: string): string {
-  return `${site.id} ${factName({ kind: "device", key: deviceId })}`;
 }
