@@ -12,20 +12,7 @@ const policy = createEgressPolicy({
 const MAC = Uint8Array.of(2, 0, 0, 0, 0, 9);
 
 test("what is asked while earlier probes leave is sent too", async () => {
-  const sent: Uint8Array[] = [];
-  let open = () => {};
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  const probes = createDirectedProbes({
-    policy, link: () => OWN_LINK, isActive: () => true, log: silentLog,
-    sender: {
-      send(frames) {
-        sent.push(...frames);
-        return gate;
-      },
-    },
-  });
+  const { probes, sent, open } = createGated();
   for (let last = 10; last < 13; last += 1) probes.ask(Uint8Array.of(192, 168, 1, last), MAC);
   expect(sent).toHaveLength(1);
   open();
@@ -34,13 +21,10 @@ test("what is asked while earlier probes leave is sent too", async () => {
 
 test("a sender that takes nothing is not asked without end", async () => {
   let orders = 0;
-  const probes = createDirectedProbes({
-    policy, link: () => OWN_LINK, isActive: () => true, log: silentLog,
-    sender: {
-      send() {
-        orders += 1;
-        return Promise.resolve();
-      },
+  const probes = createProbes({
+    send() {
+      orders += 1;
+      return Promise.resolve();
     },
   });
   probes.ask(Uint8Array.of(192, 168, 1, 10), MAC);
@@ -53,22 +37,7 @@ test("a sender that takes nothing is not asked without end", async () => {
 });
 
 test("an urgent question goes before a flood of others, which stay bounded", async () => {
-  const sent: Uint8Array[] = [];
-  let open = () => {};
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  const probes = createDirectedProbes({
-    policy, link: () => OWN_LINK, isActive: () => true, log: silentLog,
-    sender: {
-      async send(frames) {
-        for (const frame of frames) {
-          sent.push(frame);
-          await gate;
-        }
-      },
-    },
-  });
+  const { probes, sent, open } = createGated();
   const question = encodeNameQuestions(createLink(OWN_LINK) as Link, { id: 1, label: "bcdfghjklmnp" })[0] as Uint8Array;
   for (let host = 0; host < 1000; host += 1) probes.ask(Uint8Array.of(192, 168, 1, host & 127), MAC);
   expect(probes.send(question, true)).toBe(true);
@@ -76,3 +45,25 @@ test("an urgent question goes before a flood of others, which stay bounded", asy
   await expect.poll(() => sent.length).toBe(1 + 1 + 64);
   expect(sent.indexOf(question)).toBe(1);
 });
+
+function createProbes(sender: Parameters<typeof createDirectedProbes>[0]["sender"]) {
+  return createDirectedProbes({ policy, link: () => OWN_LINK, isActive: () => true, log: silentLog, sender });
+}
+
+/** Probes whose sender takes a frame and then waits for `open`. */
+function createGated() {
+  const sent: Uint8Array[] = [];
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const probes = createProbes({
+    async send(frames) {
+      for (const frame of frames) {
+        sent.push(frame);
+        await gate;
+      }
+    },
+  });
+  return { probes, sent, open: () => open() };
+}

@@ -34,12 +34,7 @@ export function createDhcpv6ServersGuard(deps: GuardDeps): Guard {
     const isNewMac = !row.macs.includes(said.mac);
     if (isNewMac && !learning.isOn() && now - row.heardAt < FAILOVER_MS) return;
     row.heardAt = now;
-    const counts = [row.macs.length, row.addresses.length, row.dns.length, row.networks.length].join(" ");
-    row.macs = join(row.macs, [said.mac]);
-    row.addresses = join(row.addresses, [said.address]);
-    row.dns = join(row.dns, said.dns);
-    row.networks = join(row.networks, said.networks);
-    if ([row.macs.length, row.addresses.length, row.dns.length, row.networks.length].join(" ") !== counts) known.save(row);
+    if (widen(row, said)) known.save(row);
   }
 
   function hearNew(said: ServerMessage6): void {
@@ -97,6 +92,16 @@ export function createDhcpv6ServersGuard(deps: GuardDeps): Guard {
     },
     learned: known.learned,
   };
+}
+
+/** Adds what was said to what is known of a server, each list up to its limit. True if anything was new. */
+function widen(row: KnownServer6, said: ServerMessage6): boolean {
+  const before = [row.macs, row.addresses, row.dns, row.networks];
+  row.macs = join(row.macs, [said.mac]);
+  row.addresses = join(row.addresses, [said.address]);
+  row.dns = join(row.dns, said.dns);
+  row.networks = join(row.networks, said.networks);
+  return [row.macs, row.addresses, row.dns, row.networks].some((texts, at) => texts.length !== before[at]?.length);
 }
 
 function contradicts(row: KnownServer6, said: ServerMessage6): boolean {
