@@ -61,6 +61,8 @@ export interface LearnedRow {
 /** What a guard is made with. */
 export interface GuardDeps {
   readonly clock: { now(): number; monotonic(): number };
+  /** Calls `task` once after `delayMs`, for what must not wait for a tick; not while the guards are off. @returns What cancels it. */
+  readonly after: (delayMs: number, task: () => void) => () => void;
   readonly incidents: Pick<IncidentRegister, "report" | "end" | "isOpen" | "hasMany" | "isAnyOpen">;
   readonly learned: LearnedStore;
   readonly learning: LearningPeriod;

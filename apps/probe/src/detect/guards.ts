@@ -13,6 +13,7 @@ import { createCoverage } from "./coverage/coverage.ts";
 import { createDhcpv6ServersGuard } from "./dhcpv6-servers/dhcpv6-servers.ts";
 import { createDirectedProbes } from "./directed-probes.ts";
 import type { Guard, GuardDeps, GuardFrame, LearnedRow } from "./guard.ts";
+import { createGuardTimers } from "./guard-timers.ts";
 import { createExceptionMatcher } from "./incidents/exceptions.ts";
 import { createIncidentRegister } from "./incidents/incident-register.ts";
 import { createIncidentsStore } from "./incidents/incidents-store.ts";
@@ -89,8 +90,9 @@ export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
     clock, store: createIncidentsStore(db), publisher: createPublisher({ ...deps, what: "incidents" }),
     isExcepted: (sign, now) => isExcepted(sign, now), quietMs: () => settings.quiet_seconds * 1000,
   });
+  const timers = createGuardTimers(clock, () => settings.enabled);
   const all = guards.map((create) => create({
-    clock, incidents, learned, learning, probes, random: deps.random, settings: () => settings, link: deps.interfaceFacts,
+    clock, after: timers.after, incidents, learned, learning, probes, random: deps.random, settings: () => settings, link: deps.interfaceFacts,
   }));
   const needing = all.filter(({ needsAnswer }) => needsAnswer !== undefined);
   const coverage = createCoverage({ clock, link: deps.interfaceFacts });
@@ -106,7 +108,7 @@ export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
     },
     tick(now) {
       if (!settings.enabled) return;
-      const faults = tickEach([coverage.guard, networkFacts.guard, ...all], now);
+      const faults = [...timers.takeFaults(), ...tickEach([coverage.guard, networkFacts.guard, ...all], now)];
       incidents.tick(now);
       if (now >= flushAt) {
         flushAt = now + FLUSH_MS;
@@ -129,6 +131,7 @@ export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
       return { enabled: settings.enabled, active: settings.active, learning_until: end === null ? null : toInstant(end) };
     },
     close() {
+      timers.close();
       probes.close();
       learned.flush();
     },

@@ -83,7 +83,7 @@ function createParts(deps: GuardDeps) {
     if (decoy) dad.onDecoy(decoy, source, clock.monotonic());
   };
   const checks = createChecks({
-    table, isOwn: ({ key, vlanId }) => vlanId === 0 && questions.own().keys.has(key),
+    clock, after: deps.after, table, isOwn: ({ key, vlanId }) => vlanId === 0 && questions.own().keys.has(key),
     ask(binding, mac) {
       // One of the group answers for all, whose MAC need not be the owner's.
       if (sharing.isShared(binding) && macNumber(mac) === binding.mac) questions.askAll(binding, clock.monotonic());

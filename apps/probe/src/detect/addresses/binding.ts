@@ -62,8 +62,8 @@ export interface Conflict {
   readonly openedAt: number;
   phase: Phase;
   phaseAt: number;
-  /** Claims since the last look. */
-  isDirty: boolean;
+  /** When the first claim since the last look came, monotonic milliseconds; infinity where none did. */
+  claimedAt: number;
   lastClaimer: number;
   /** How often the claims went from one to another. */
   changes: number;

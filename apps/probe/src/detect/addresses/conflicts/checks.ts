@@ -1,7 +1,9 @@
 import type { Binding, Conflict, Contender } from "../binding.ts";
 import type { Claim } from "../claim.ts";
 import { macBytes } from "../mac-number.ts";
+import type { Clock } from "@lanthorn/runtime";
 import { createConflict, noteClaim, startRound } from "./conflict.ts";
+import { dueAtOf, watchedUntil } from "./due.ts";
 import { expectationOf, judgeRival, type Knowledge } from "./judge-conflict.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -11,6 +13,7 @@ export interface Checks {
   readonly conflicts: ReadonlySet<Conflict>;
   /** Somebody else than the owner claims an address, or the owner one that is in question. */
   onClaim(binding: Binding, claim: Claim, now: number): void;
+  /** Goes on with what waits for its turn. The rest goes on by itself, each step at its time: so a capture of it is judged as the link was. */
   tick(now: number): void;
 }
 
@@ -23,6 +26,8 @@ export interface CheckOutcome {
 
 /** What checks need. */
 export interface ChecksDeps extends Omit<Knowledge, "expected" | "wasRejected"> {
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly after: Clock["after"];
   /** Asks one host alone. */
   readonly ask: (binding: Binding, mac: Uint8Array) => void;
   /** Asks a rival for an address that nobody has. */
@@ -38,6 +43,9 @@ interface State {
   readonly expected: Map<string, boolean>;
   /** By address of a gateway or server: who claimed it while its owner answered, and when that was found out. */
   readonly rejected: Map<Binding, { readonly mac: number; readonly at: number }>;
+  /** When the next step is due, monotonic milliseconds, and what forgets it. */
+  wakeAt: number;
+  cancel: () => void;
 }
 
 /** Others are sampled: who forges claims by the thousand is known after a few. */
@@ -47,22 +55,13 @@ const MAX_RUNNING = 4;
 /** Who claims a gateway's address again within this is no guest that brought it from elsewhere. */
 const REJECTED_MS = 1_800_000;
 const MAX_REJECTED = 64;
-/** The rivals' answers come before the owner is asked, so that who answers for the other's MAC is known as one device with it. */
-const OWNER_AFTER_MS = 400;
-/** RFC 5227's probe is answered at once; a dozing phone takes a second. */
-const ANSWERS_AFTER_MS = 1000;
-/** For so long further claims are watched. */
-const WATCH_MS = 20_000;
-/** So often at least both of a duplicate address are asked again; more often where incidents end sooner. */
-const REPORTED_PAUSE_MS = 30_000;
-const PAUSES_TO_QUIET = 3;
 const QUIET_ROUNDS = 2;
 /** One device with two MACs is not asked each time it uses the other one. */
 const SHARED_MS = 30_000;
 
 /** Bounded: at most 256 addresses at once, six of them being asked; gateways and servers are not kept waiting by others. */
 export function createChecks(deps: ChecksDeps): Checks {
-  const state: State = { deps, conflicts: new Set(), expected: new Map(), rejected: new Map() };
+  const state: State = { deps, conflicts: new Set(), expected: new Map(), rejected: new Map(), wakeAt: Number.POSITIVE_INFINITY, cancel: () => {} };
   const { conflicts, expected } = state;
   return {
     conflicts,
@@ -73,6 +72,7 @@ export function createChecks(deps: ChecksDeps): Checks {
       }
       if (binding.conflict) {
         noteClaim(binding.conflict, claim, now);
+        wakeFor(state, binding.conflict, now);
         return;
       }
       const isShared = now - binding.sharedAt < SHARED_MS && (binding.sharedWith === claim.mac || binding.members.includes(claim.mac));
@@ -82,11 +82,27 @@ export function createChecks(deps: ChecksDeps): Checks {
       conflicts.add(conflict);
       noteClaim(conflict, claim, now);
       begin(state, conflict, now);
+      wakeFor(state, conflict, now);
     },
-    tick(now) {
-      for (const conflict of conflicts) move(state, conflict, now);
-    },
+    tick: (now) => moveAll(state, now),
   };
+}
+
+function moveAll(state: State, now: number): void {
+  state.cancel();
+  state.wakeAt = Number.POSITIVE_INFINITY;
+  for (const conflict of state.conflicts) move(state, conflict, now);
+  for (const conflict of state.conflicts) wakeFor(state, conflict, now);
+}
+
+/** What waits for others has no time of its own. */
+function wakeFor(state: State, conflict: Conflict, now: number): void {
+  const { deps } = state;
+  const dueAt = dueAtOf(conflict, deps.quietMs());
+  if (conflict.phase === "waiting" || dueAt >= state.wakeAt) return;
+  state.cancel();
+  state.wakeAt = dueAt;
+  state.cancel = deps.after(Math.max(0, dueAt - now), () => moveAll(state, deps.clock.monotonic()));
 }
 
 /** The oldest that matters less gives way: who makes up conflicts hides no claim of a gateway's address. */
@@ -143,7 +159,7 @@ function askFurther({ deps, expected }: State, { binding, owner, rivals }: Confl
 }
 
 function look(state: State, conflict: Conflict, now: number): void {
-  conflict.isDirty = false;
+  conflict.claimedAt = Number.POSITIVE_INFINITY;
   const knowledge: Knowledge = {
     ...state.deps, expected: state.expected, wasRejected(binding, mac, at) {
       const rejected = state.rejected.get(binding);
@@ -170,11 +186,6 @@ function look(state: State, conflict: Conflict, now: number): void {
 
 function lookAtReported(state: State, conflict: Conflict, now: number): void {
   const { deps } = state;
-  if (conflict.phase === "reported") {
-    if (now - conflict.phaseAt >= Math.min(REPORTED_PAUSE_MS, deps.quietMs() / PAUSES_TO_QUIET)) askAll(state, conflict, "reported-asked", now);
-    return;
-  }
-  if (now - conflict.phaseAt < ANSWERS_AFTER_MS) return;
   const rival = conflict.rivals.find(({ answers }) => answers > 0) ?? conflict.rivals[0];
   if (!rival) return;
   const both = rival.answers > 0 && (conflict.owner.answers > 0 || deps.isOwn(conflict.binding));
@@ -188,39 +199,29 @@ function lookAtReported(state: State, conflict: Conflict, now: number): void {
 }
 
 function move(state: State, conflict: Conflict, now: number): void {
-  const since = now - conflict.phaseAt;
+  if (now < dueAtOf(conflict, state.deps.quietMs())) return;
   switch (conflict.phase) {
     case "waiting":
-      if (!begin(state, conflict, now) && since >= WATCH_MS) drop(state, conflict);
+      if (!begin(state, conflict, now) && now >= watchedUntil(conflict)) drop(state, conflict);
       break;
     case "rivals-asked":
-      if (since < OWNER_AFTER_MS) break;
       startRound(conflict, "owner-asked", now);
       ask(state, conflict, conflict.owner, now);
       break;
     case "owner-asked":
-      if (since >= ANSWERS_AFTER_MS || hasWaited(conflict, now)) look(state, conflict, now);
-      break;
     case "asked-again":
-      if (since >= ANSWERS_AFTER_MS || (since >= OWNER_AFTER_MS && hasBoth(conflict))) look(state, conflict, now);
+      look(state, conflict, now);
       break;
     case "watched":
-      if (since >= WATCH_MS) giveUp(state, conflict, now);
-      else if (conflict.isDirty) look(state, conflict, now);
+      if (now >= watchedUntil(conflict)) giveUp(state, conflict, now);
+      else look(state, conflict, now);
       break;
     case "reported":
+      askAll(state, conflict, "reported-asked", now);
+      break;
     case "reported-asked":
       lookAtReported(state, conflict, now);
   }
-}
-
-/** The owner has answered, and the rivals, who were asked before it, had their time. */
-function hasWaited({ owner, rivals }: Conflict, now: number): boolean {
-  return owner.answers > 0 && rivals.every(({ askedAt }) => now - askedAt >= ANSWERS_AFTER_MS);
-}
-
-function hasBoth({ owner, rivals }: Conflict): boolean {
-  return owner.answers > 0 && rivals.some(({ answers }) => answers > 0);
 }
 
 /** Nothing more came: who claimed last, while the owner neither claimed nor answered, has taken its place. */

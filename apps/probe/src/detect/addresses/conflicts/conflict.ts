@@ -21,7 +21,7 @@ function createContender(mac: number, source: number): Contender {
 /** @param now Monotonic milliseconds. */
 export function createConflict(binding: Binding, now: number): Conflict {
   return {
-    binding, owner: createContender(binding.mac, binding.mac), rivals: [], openedAt: now, phase: "waiting", phaseAt: now, isDirty: true,
+    binding, owner: createContender(binding.mac, binding.mac), rivals: [], openedAt: now, phase: "waiting", phaseAt: now, claimedAt: now,
     lastClaimer: binding.mac, changes: -1, answeredForOther: false, bothAt: Number.POSITIVE_INFINITY, quietRounds: 0,
   };
 }
@@ -37,7 +37,7 @@ export function noteClaim(conflict: Conflict, claim: Pick<Claim, "address" | "ma
     // Enough of them, and an owner that was there a moment ago: what was asked suffices.
     if (conflict.phase === "watched" && (rivals.length < MAX_RIVALS || owner.answers === 0)) startRound(conflict, "waiting", now);
   }
-  conflict.isDirty = true;
+  conflict.claimedAt = Math.min(conflict.claimedAt, now);
   if (claim.source !== owner.mac || contender === owner) contender.source = claim.source;
   if (isAnswerForOther(conflict, contender, claim, now)) conflict.answeredForOther = true;
   const sinceAsked = now - contender.askedAt;

@@ -29,14 +29,17 @@ const bytesOf = (mac: string) => parseMac(mac) as Uint8Array;
 const ipOf = (ip: string) => parseIp(ip) as Uint8Array;
 const ALL_NODES = ipOf("ff02::1");
 
-/** @param options.arrives Whether frames of the guards reach anybody. */
-export function createSmallLan(scene: GuardScene, hosts: LanHost[], options: { readonly arrives?: boolean } = {}): SmallLan {
+/** @param options.arrives Whether frames of the guards reach anybody. @param options.onSent Gets them. */
+export function createSmallLan(scene: GuardScene, hosts: LanHost[], options: {
+  readonly arrives?: boolean; readonly onSent?: (frames: readonly Uint8Array[]) => void;
+} = {}): SmallLan {
   const lan: SmallLan = {
     scene, hosts,
     async run(ms) {
       for (let passed = 0; passed < ms; passed += 50) {
         await lan.scene.clock.advance(50);
         const asked = lan.scene.sent.splice(0);
+        if (asked.length > 0) options.onSent?.(asked);
         if (options.arrives !== false) for (const frame of asked) lan.scene.hear(...answersTo(frame, hosts));
       }
     },
