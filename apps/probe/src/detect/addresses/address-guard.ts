@@ -1,6 +1,7 @@
 import { ARP_OPERATION, type ArpPacket, type NdpMessage } from "@lanthorn/packets";
 import type { Guard, GuardDeps, GuardFrame } from "../guard.ts";
 import { createAddressScan } from "./address-scan.ts";
+import { createAttackTimes } from "./attack-times.ts";
 import { createAttackers } from "./attackers.ts";
 import type { Binding } from "./binding.ts";
 import { addressKey, bindingAddress, createBindingTable, hashAddress } from "./binding-table.ts";
@@ -30,7 +31,7 @@ const ARP_SENDER_IP_AT = 28;
 /** Who has which address, by ARP and Neighbor Discovery: spoofing, duplicates, flapping, scans, and storms of replies. */
 export function createAddressGuard(deps: GuardDeps): Guard {
   const parts = createParts(deps);
-  const { roles, checks, sharing, attackers, scan, storm } = parts;
+  const { roles, checks, sharing, attackers, scan, storm, attackTimes } = parts;
   return {
     name: "ARP and NDP",
     onArp: (packet, at) => hearArp(parts, packet, at),
@@ -52,6 +53,7 @@ export function createAddressGuard(deps: GuardDeps): Guard {
       attackers.tick();
       scan.tick();
       storm.tick(now);
+      attackTimes.tick(now);
     },
   };
 }
@@ -97,7 +99,7 @@ function createParts(deps: GuardDeps) {
   });
   return {
     deps, seed, table, roles, attackers, saved, dad, questions, checks, sharing, askDecoy, requests: createRecentAddresses(seed, REQUESTS), scan: createAddressScan(deps),
-    storm: createClaimStorm(deps),
+    storm: createClaimStorm(deps), attackTimes: createAttackTimes(deps),
     /** When forged routers were reported last, monotonic milliseconds. */
     forgedRoutersAt: Number.NEGATIVE_INFINITY,
     /** MACs of gateways and servers, which ask for whatever others want. */
@@ -193,7 +195,7 @@ function hearRequest(parts: Parts, { address, vlanId, source, isProbe, at }: Req
     binding.othersAskedAt = now;
     if (parts.sharing.isShared(binding)) parts.sharing.onRequest(binding, source, now);
   }
-  if (binding === null) {
+  if (binding === null || isMadeUp(parts, binding)) {
     if (parts.askers.has(source) || (address.length === 16 && now - parts.forgedRoutersAt <= FORGED_ROUTERS_MS)) return;
     parts.scan.note({ source, hash: hashAddress(address, vlanId, parts.seed), length: address.length, packet: at.captured.bytes }, now);
   } else if (binding.mac !== source && !isProbe && at.frame.audience !== "unicast") {
@@ -202,14 +204,20 @@ function hearRequest(parts: Parts, { address, vlanId, source, isProbe, at }: Req
   }
 }
 
+/** Nothing shows that anybody has the address but a claim that nobody asked for, made while somebody claimed what is not its own. */
+function isMadeUp({ attackTimes }: Parts, { isTrusted, isHearsay, conflict, firstAt }: Binding): boolean {
+  return isHearsay && !isTrusted && conflict === null && attackTimes.has(firstAt);
+}
+
 function hearClaim(parts: Parts, claim: Claim, now: number): void {
   const { table, storm, sharing, seed } = parts;
-  const binding = table.find(claim.address, claim.vlanId);
+  const known = table.find(claim.address, claim.vlanId);
+  const binding = known !== null && known.mac !== claim.mac && isMadeUp(parts, known) ? null : known;
   if (claim.isUnsolicited) {
-    const hash = binding?.hash ?? hashAddress(claim.address, claim.vlanId, seed);
+    const hash = known?.hash ?? hashAddress(claim.address, claim.vlanId, seed);
     storm.note({ source: claim.source, hash, isNew: binding === null, length: claim.address.length, packet: claim.packet }, now);
   }
-  if (binding === null) hearNewcomer(parts, claim, now);
+  if (binding === null) hearNewcomer(parts, claim, known, now);
   else if (sharing.isShared(binding)) hearShared(parts, binding, claim, now);
   else if (binding.mac !== claim.mac) hearRival(parts, binding, claim, now);
   else hearOwner(parts, binding, claim, now);
@@ -217,6 +225,7 @@ function hearClaim(parts: Parts, claim: Claim, now: number): void {
 
 function hearOwner(parts: Parts, binding: Binding, claim: Claim, now: number): void {
   binding.seenAt = now;
+  if (!claim.isUnsolicited) binding.isHearsay = false;
   if (binding.conflict || claim.isAnswer) parts.checks.onClaim(binding, claim, now);
   if (!binding.isTrusted && !binding.conflict && now - binding.firstAt >= TRUST_MS) trust(parts, binding, now);
 }
@@ -237,7 +246,8 @@ function trust({ deps, table, saved, attackers }: Parts, binding: Binding, now: 
   if (binding.isTrusted) saved.save(binding, now);
 }
 
-function hearNewcomer(parts: Parts, claim: Claim, now: number): void {
+/** @param madeUp What was made up about the address before; null for nothing. */
+function hearNewcomer(parts: Parts, claim: Claim, madeUp: Binding | null, now: number): void {
   const { table, dad, attackers, questions, roles, askDecoy } = parts;
   const { address, vlanId, source, mac, isUnsolicited } = claim;
   const denial = parts.askers.has(source) || roles.isSleepProxy(source) ? "none" : dad.onNewClaim(address, source, now);
@@ -248,8 +258,12 @@ function hearNewcomer(parts: Parts, claim: Claim, now: number): void {
     return;
   }
   if (isUnsolicited && attackers.isAccused(source, address.length)) return;
-  const binding = table.add(address, vlanId, mac, now);
-  if (binding && (isUnsolicited || roles.roleOf(binding) !== "host")) questions.askEverybody(binding, now);
+  const binding = madeUp ?? table.add(address, vlanId, mac, now);
+  if (!binding) return;
+  table.setOwner(binding, mac);
+  binding.firstAt = binding.seenAt = now;
+  binding.isHearsay = isUnsolicited;
+  if (isUnsolicited || roles.roleOf(binding) !== "host") questions.askEverybody(binding, now);
 }
 
 function hearRival({ checks, attackers }: Parts, binding: Binding, claim: Claim, now: number): void {

@@ -105,7 +105,7 @@ export function createBindingTable(seed: number): BindingTable {
       for (let at = first.get(hash) ?? null; at !== null; at = at.next) length += 1;
       if (length >= MAX_CHAIN || !makeRoom()) return null;
       const binding: Binding = {
-        hash, key: addressKey(address), vlanId, mac, firstAt: now, seenAt: now, isTrusted: false, members: NONE, sharedAt: Number.NEGATIVE_INFINITY, sharedWith: -1, conflict: null, changes: [],
+        hash, key: addressKey(address), vlanId, mac, firstAt: now, seenAt: now, isTrusted: false, isHearsay: false, members: NONE, sharedAt: Number.NEGATIVE_INFINITY, sharedWith: -1, conflict: null, changes: [],
         askedAt: Number.NEGATIVE_INFINITY, othersAskedAt: Number.NEGATIVE_INFINITY, next: first.get(hash) ?? null,
       };
       first.set(hash, binding);

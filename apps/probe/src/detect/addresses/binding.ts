@@ -7,12 +7,14 @@ export interface Binding {
   readonly vlanId: number;
   /** Of the owner. */
   mac: number;
-  /** Monotonic milliseconds. */
-  readonly firstAt: number;
+  /** When its owner claimed it first, monotonic milliseconds. */
+  firstAt: number;
   /** When its owner claimed it last, monotonic milliseconds; of an earlier run the start. */
   seenAt: number;
   /** It was claimed for a while, or the owner alone answered; such a binding gives way to no newcomer. */
   isTrusted: boolean;
+  /** Its owner did nothing but claim it by replies or advertisements that nobody had asked for. */
+  isHearsay: boolean;
   /** MACs that took the address over while the one before was silent, or belong to the owner's device. */
   members: readonly number[];
   /** When it was seen last that the members are one device, monotonic milliseconds. */

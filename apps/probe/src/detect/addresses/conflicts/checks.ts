@@ -52,6 +52,8 @@ interface State {
 const MAX_CONFLICTS = 256;
 /** Each costs two packets in a second, of the eight that guards may send. */
 const MAX_RUNNING = 4;
+/** Of addresses that nobody is trusted to have: who makes up many keeps no other waiting. */
+const MAX_UNTRUSTED_RUNNING = 2;
 /** Who claims a gateway's address again within this is no guest that brought it from elsewhere. */
 const REJECTED_MS = 1_800_000;
 const MAX_REJECTED = 64;
@@ -132,9 +134,11 @@ function ask({ deps }: State, { binding, owner }: Conflict, contender: Contender
 }
 
 function begin(state: State, conflict: Conflict, now: number): boolean {
+  const rank = state.deps.rankOf(conflict.binding);
+  const isImportant = conflict.binding.isTrusted || rank > 0;
   let running = 0;
   for (const { phase } of state.conflicts) if (phase === "rivals-asked" || phase === "owner-asked" || phase === "asked-again") running += 1;
-  if (running >= MAX_RUNNING + state.deps.rankOf(conflict.binding)) return false;
+  if (running >= (isImportant ? MAX_RUNNING + rank : MAX_UNTRUSTED_RUNNING)) return false;
   startRound(conflict, "waiting", now);
   startRound(conflict, "rivals-asked", now);
   for (const rival of conflict.rivals) ask(state, conflict, rival, now);
