@@ -114,3 +114,20 @@ test("a guard that fails at each tick keeps no other's incidents from being publ
   expect(scene.incidents()).toMatchObject([{ subject: SIGN.subject }]);
   expect(scene.db.prepare("SELECT value FROM guard_learned WHERE scope = 'test'").all()).toEqual([{ value: "1" }]);
 });
+
+test("what goes on is over when the guards are turned off, also while the probe is not running", async () => {
+  const { scene, deps, push } = start();
+  deps.incidents.report(SIGN);
+  await scene.clock.advance(1000);
+  deps.incidents.report({ ...SIGN, subject: "192.168.1.77" });
+  await push({ enabled: false });
+  expect(scene.incidents().map(({ subject, state }) => [subject, state])).toEqual([[SIGN.subject, "seen"], [SIGN.subject, "ended"]]);
+  await push({}, 2);
+  await scene.clock.advance(10_000);
+  expect(scene.incidents()).toHaveLength(2);
+
+  deps.incidents.report(SIGN);
+  await scene.clock.advance(1000);
+  const later = createGuardScene({ guards: [], settings: { enabled: false }, db: scene.db });
+  expect(later.incidents()).toMatchObject([{ subject: SIGN.subject, state: "ended" }]);
+});

@@ -102,7 +102,10 @@ export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
   let flushAt = 0;
   return {
     name: "guards",
-    start: () => incidents.start(),
+    start() {
+      incidents.start();
+      if (!settings.enabled) incidents.endAll();
+    },
     onFrame(captured) {
       if (settings.enabled) hear(captured);
     },
@@ -120,6 +123,7 @@ export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
     configure(pushed) {
       settings = withPushed(deps.guardSettings, pushed);
       isExcepted = createExceptionMatcher(settings.exceptions);
+      if (!settings.enabled) incidents.endAll();
     },
     needsAnswer: (bytes) => settings.enabled && needing.some((guard) => guard.needsAnswer?.(bytes) === true),
     learned: learnedNow,

@@ -25,6 +25,8 @@ export interface IncidentRegister {
   start(): void;
   /** Publishes what is due. @param now Monotonic milliseconds. */
   tick(now: number): void;
+  /** Nobody looks any more: what goes on is over, and what is not yet published never was. */
+  endAll(): void;
 }
 
 /** Signs of one kind that come within this are looked at together: who forges a thousand senders makes one incident. */
@@ -105,6 +107,12 @@ export function createIncidentRegister(deps: {
       for (const incident of table.all()) {
         if (isDue(incident, now)) publish(incident, incident.data, now);
         if (incident.publishedAt !== null && (incident.isOver || now - incident.lastAt >= deps.quietMs())) end(incident, now);
+      }
+    },
+    endAll() {
+      for (const incident of table.all()) {
+        if (incident.publishedAt === null) table.remove(incident);
+        else end(incident, clock.monotonic());
       }
     },
   };
