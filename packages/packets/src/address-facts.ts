@@ -62,7 +62,8 @@ export function isMulticastIp(ip: Uint8Array): boolean {
 
 /** True for 0.0.0.0 and ::, which a sender without an address uses. */
 export function isUnspecifiedIp(ip: Uint8Array): boolean {
-  return ip.every((byte) => byte === 0);
+  for (let at = 0; at < ip.length; at += 1) if (ip[at] !== 0) return false;
+  return true;
 }
 
 /** True for 169.254.0.0/16 and fe80::/10: valid on one link only. */

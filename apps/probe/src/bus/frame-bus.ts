@@ -1,5 +1,7 @@
 import type { CapturedFrame } from "@lanthorn/packet-io";
-import { type ArpPacket, decodeArp, type Decoded, decodeFrame, type Frame } from "@lanthorn/packets";
+import {
+  type ArpPacket, decodeArp, type Decoded, decodeDhcp, decodeDns, decodeFrame, decodeIcmpv6, type DhcpMessage, type DnsMessage, type Frame, type Icmpv6Message,
+} from "@lanthorn/packets";
 import { describeError, type Log } from "@lanthorn/runtime";
 import type { BusClock } from "./bus-clock.ts";
 
@@ -9,6 +11,12 @@ export interface BusFrame extends CapturedFrame {
   decoded(): Decoded<Frame>;
   /** The packet of a frame whose headers say that it is one of ARP; decoded when the first module asks. */
   arp(): Decoded<ArpPacket>;
+  /** The message of a frame whose headers say that it is one of ICMPv6; decoded when the first module asks. */
+  icmpv6(): Decoded<Icmpv6Message>;
+  /** What a datagram carries, read as DHCPv4; decoded when the first module asks. */
+  dhcp(): Decoded<DhcpMessage>;
+  /** What a datagram carries, read as DNS; decoded when the first module asks. */
+  dns(): Decoded<DnsMessage>;
 }
 
 /** A part of the probe that hears the link. Each gets what it needs when it is made, the bus's clock as its only time. */
@@ -104,7 +112,11 @@ class SharedFrame implements BusFrame {
   readonly bytes: Uint8Array;
   readonly wireLength: number;
   private frame: Decoded<Frame> | null = null;
+  /** Of one frame, one of these is asked for. */
   private packet: Decoded<ArpPacket> | null = null;
+  private icmp: Decoded<Icmpv6Message> | null = null;
+  private dhcpMessage: Decoded<DhcpMessage> | null = null;
+  private dnsMessage: Decoded<DnsMessage> | null = null;
 
   constructor(atMicroseconds: number, bytes: Uint8Array, wireLength: number) {
     this.atMicroseconds = atMicroseconds;
@@ -122,5 +134,26 @@ class SharedFrame implements BusFrame {
     const frame = this.decoded();
     this.packet = frame.ok ? decodeArp(frame.value.networkBytes) : frame;
     return this.packet;
+  }
+
+  icmpv6(): Decoded<Icmpv6Message> {
+    if (this.icmp !== null) return this.icmp;
+    const frame = this.decoded();
+    this.icmp = frame.ok ? decodeIcmpv6(frame.value.transportBytes) : frame;
+    return this.icmp;
+  }
+
+  dhcp(): Decoded<DhcpMessage> {
+    if (this.dhcpMessage !== null) return this.dhcpMessage;
+    const frame = this.decoded();
+    this.dhcpMessage = frame.ok ? decodeDhcp(frame.value.payload) : frame;
+    return this.dhcpMessage;
+  }
+
+  dns(): Decoded<DnsMessage> {
+    if (this.dnsMessage !== null) return this.dnsMessage;
+    const frame = this.decoded();
+    this.dnsMessage = frame.ok ? decodeDns(frame.value.payload) : frame;
+    return this.dnsMessage;
   }
 }

@@ -1,5 +1,5 @@
 import type { PacedSender } from "@lanthorn/packet-io";
-import { decodeDhcp, decodeIcmpv6, DHCP_PORT, ETHER_TYPE, type Frame, isNdpType, NDP_HOP_LIMIT } from "@lanthorn/packets";
+import { DHCP_PORT, ETHER_TYPE, type Frame, isNdpType, NDP_HOP_LIMIT } from "@lanthorn/packets";
 import type { GuardsPart, GuardsState, ProbeCoverage } from "@lanthorn/contract/uplink";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
@@ -162,13 +162,11 @@ function createDispatch(guards: readonly Guard[]): (captured: BusFrame) => void 
     wanting("onUnreadable"), wanting("onAny"), wanting("onLink"), wanting("onArp"), wanting("onNdp"), wanting("onDhcp"), wanting("onUdp"),
   ];
   function hearUdp(at: GuardFrame, frame: Frame): void {
-    const { sourcePort, destinationPort } = frame;
-    const isDhcp = (port: number) => port === DHCP_PORT.server || port === DHCP_PORT.client;
-    if (!isDhcp(sourcePort) && !isDhcp(destinationPort)) {
+    if (!isDhcpPort(frame.sourcePort) && !isDhcpPort(frame.destinationPort)) {
       for (const guard of udp) guard.onUdp?.(at);
       return;
     }
-    const message = decodeDhcp(frame.payload);
+    const message = at.captured.dhcp();
     if (message.ok) for (const guard of dhcp) guard.onDhcp?.(message.value, at);
   }
   function hearArp(at: GuardFrame): void {
@@ -176,9 +174,9 @@ function createDispatch(guards: readonly Guard[]): (captured: BusFrame) => void 
     if (!packet.ok || packet.value.hardwareType !== ETHERNET || packet.value.protocolType !== ETHER_TYPE.ipv4) return;
     for (const guard of arp) guard.onArp?.(packet.value, at);
   }
-  function hearNdp(at: GuardFrame, { transportBytes, hopLimit }: Frame): void {
+  function hearNdp(at: GuardFrame, { hopLimit }: Frame): void {
     if (hopLimit !== NDP_HOP_LIMIT) return;
-    const message = decodeIcmpv6(transportBytes);
+    const message = at.captured.icmpv6();
     if (!message.ok || !("options" in message.value)) return;
     for (const guard of ndp) guard.onNdp?.(message.value, at);
   }
@@ -197,4 +195,8 @@ function createDispatch(guards: readonly Guard[]): (captured: BusFrame) => void 
     else if (frame.transport === "udp") hearUdp(at, frame);
     else if (frame.transport === "icmpv6" && isNdpType(frame.icmpType)) hearNdp(at, frame);
   };
+}
+
+function isDhcpPort(port: number): boolean {
+  return port === DHCP_PORT.server || port === DHCP_PORT.client;
 }

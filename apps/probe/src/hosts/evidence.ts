@@ -85,7 +85,5 @@ function doubtOthers(table: HostTable, host: Host, binding: Binding): void {
   if (host.bindings.length <= MAX_DOUBTED && binding.bytes.length === 4) {
     for (const other of host.bindings) if (other !== binding && other.bytes.length === 4) other.doubted = true;
   }
-  for (const sharer of table.atAddress(binding.address)) {
-    for (const other of sharer.bindings) if (other !== binding && other.address === binding.address) other.doubted = true;
-  }
+  for (const other of table.bindingsAt(binding.address)) if (other !== binding) other.doubted = true;
 }

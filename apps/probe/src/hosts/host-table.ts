@@ -8,6 +8,8 @@ export interface HostTable {
   byMac(key: number): Host | undefined;
   /** Hosts that were seen at an address: several where two claim it, or where one followed the other. */
   atAddress(address: string): readonly Host[];
+  /** The entries of these hosts for the address. */
+  bindingsAt(address: string): readonly Binding[];
   /** Every host, oldest entry first; it may be changed meanwhile. */
   all(): IterableIterator<Host>;
   /**
@@ -36,27 +38,29 @@ const MIN_SHARED_BINDINGS = 4096;
 /** @param maxHosts When it is full, the next newcomer makes room by up to one percent of it: hosts that are offline. */
 export function createHostTable(maxHosts: number): HostTable {
   const byMac = new Map<number, Host>();
-  const byAddress = new Map<string, Host[]>();
+  const byAddress = new Map<string, { readonly hosts: Host[]; readonly bindings: Binding[] }>();
   const maxShared = Math.max(maxHosts * SHARED_BINDINGS_A_HOST, MIN_SHARED_BINDINGS);
   const sharedBy = ({ bindings }: Host) => Math.max(0, bindings.length - BINDINGS_OF_ITS_OWN);
   let shared = 0;
   let online = 0;
 
-  const index = (host: Host, address: string) => {
-    const there = byAddress.get(address);
-    if (there) there.push(host);
-    else byAddress.set(address, [host]);
+  const index = (host: Host, binding: Binding) => {
+    const there = byAddress.get(binding.address);
+    there?.hosts.push(host);
+    there?.bindings.push(binding);
+    if (!there) byAddress.set(binding.address, { hosts: [host], bindings: [binding] });
   };
-  const unindex = (host: Host, address: string) => {
-    const left = byAddress.get(address)?.filter((other) => other !== host) ?? [];
-    if (left.length > 0) byAddress.set(address, left);
-    else byAddress.delete(address);
+  const unindex = (host: Host, binding: Binding) => {
+    const { hosts = [], bindings = [] } = byAddress.get(binding.address) ?? {};
+    const left = { hosts: hosts.filter((other) => other !== host), bindings: bindings.filter((other) => other !== binding) };
+    if (left.hosts.length > 0) byAddress.set(binding.address, left);
+    else byAddress.delete(binding.address);
   };
   const remove = (host: Host) => {
     byMac.delete(host.key);
     shared -= sharedBy(host);
     if (host.presence === "online") online -= 1;
-    for (const { address } of host.bindings) unindex(host, address);
+    for (const binding of host.bindings) unindex(host, binding);
   };
   const makeRoom = (now: number): readonly Host[] => {
     const leaving = leavingHosts([...byMac.values()], now).slice(0, Math.ceil(maxHosts * LEAVING_SHARE));
@@ -71,7 +75,8 @@ export function createHostTable(maxHosts: number): HostTable {
       return online;
     },
     byMac: (key) => byMac.get(key),
-    atAddress: (address) => byAddress.get(address) ?? [],
+    atAddress: (address) => byAddress.get(address)?.hosts ?? [],
+    bindingsAt: (address) => byAddress.get(address)?.bindings ?? [],
     all: () => byMac.values(),
     add(host, now) {
       const left = byMac.size >= maxHosts ? makeRoom(now) : [];
@@ -79,7 +84,7 @@ export function createHostTable(maxHosts: number): HostTable {
       byMac.set(host.key, host);
       shared += sharedBy(host);
       if (host.presence === "online") online += 1;
-      for (const { address } of host.bindings) index(host, address);
+      for (const binding of host.bindings) index(host, binding);
       return left;
     },
     addBinding(host, binding) {
@@ -87,7 +92,7 @@ export function createHostTable(maxHosts: number): HostTable {
       if (host.bindings.length >= MAX_BINDINGS || (isShared && shared >= maxShared)) return false;
       host.bindings.push(binding);
       if (isShared) shared += 1;
-      index(host, binding.address);
+      index(host, binding);
       return true;
     },
     removeBinding(host, binding) {
@@ -95,7 +100,7 @@ export function createHostTable(maxHosts: number): HostTable {
       if (at < 0) return;
       if (host.bindings.length > BINDINGS_OF_ITS_OWN) shared -= 1;
       host.bindings.splice(at, 1);
-      unindex(host, binding.address);
+      unindex(host, binding);
     },
     setPresence(host, presence) {
       if (host.presence === presence) return;

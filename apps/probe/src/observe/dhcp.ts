@@ -3,7 +3,6 @@ import {
   DHCP_MESSAGE_TYPE,
   DHCP_OPTION,
   DHCP_OP,
-  decodeDhcp,
   dhcpClientFqdn,
   dhcpHostName,
   dhcpMessageType,
@@ -12,7 +11,9 @@ import {
   dhcpRequestedAddress,
   dhcpRouters,
   dhcpVendorClass,
+  isUnspecifiedIp,
 } from "@lanthorn/packets";
+import type { BusFrame } from "../bus/frame-bus.ts";
 import { KEY_CONFIDENCE, type SaidFact } from "../hosts/facts.ts";
 import { macKey } from "../hosts/host.ts";
 import { isForeignHost, isNeighborAddress, type Link } from "../capture/link.ts";
@@ -29,12 +30,12 @@ const SAID = { source: "dhcp", solicited: false } as const;
  * Reads a DHCPv4 message for the client's name, address and ways. A server's acknowledgement gives the address; where it is not
  * seen, as a switch sends it to the client alone, the request says which address to look at.
  */
-export function observeDhcp(payload: Uint8Array, link: Link, observer: Observer): void {
-  const decoded = decodeDhcp(payload);
+export function observeDhcp(frame: Pick<BusFrame, "dhcp">, link: Link, observer: Observer): void {
+  const decoded = frame.dhcp();
   if (!decoded.ok) return;
   const message = decoded.value;
   // What a relay passes on is about a client behind a router.
-  if (message.htype !== 1 || message.chaddr.length !== 6 || message.giaddr.some((byte) => byte !== 0)) return;
+  if (message.htype !== 1 || message.chaddr.length !== 6 || !isUnspecifiedIp(message.giaddr)) return;
   if (!isForeignHost(link, message.chaddr, 0)) return;
   const client = macKey(message.chaddr);
   const type = dhcpMessageType(message.options);

@@ -1,4 +1,5 @@
-import { decodeDns, type DnsRecord, parseReverseName } from "@lanthorn/packets";
+import { type DnsRecord, parseReverseName } from "@lanthorn/packets";
+import type { BusFrame } from "../bus/frame-bus.ts";
 import { isNeighborAddress, type Link } from "../capture/link.ts";
 import { observeMdnsServices } from "./mdns-services.ts";
 import type { Observer } from "../hosts/observer.ts";
@@ -14,9 +15,10 @@ const MAX_MESSAGE_BYTES = 9000;
  * say: only addresses of this one count.
  * @see RFC 6762 section 6
  */
-export function observeMdns(payload: Uint8Array, link: Link, observer: Observer): void {
-  if (payload.length > MAX_MESSAGE_BYTES) return;
-  const decoded = decodeDns(payload);
+export function observeMdns(frame: Pick<BusFrame, "decoded" | "dns">, link: Link, observer: Observer): void {
+  const headers = frame.decoded();
+  if (!headers.ok || headers.value.payload.length > MAX_MESSAGE_BYTES) return;
+  const decoded = frame.dns();
   if (!decoded.ok || !decoded.value.isResponse) return;
   for (const records of [decoded.value.answers, decoded.value.additionals]) {
     for (const { name, ttlSeconds, data } of records) {

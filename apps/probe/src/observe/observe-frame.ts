@@ -1,8 +1,8 @@
 import {
   ARP_OPERATION,
-  decodeIcmpv6,
   ETHER_TYPE,
   type Frame,
+  isUnspecifiedIp,
   MLD_TYPE,
   NDP_HOP_LIMIT,
   ndpLinkLayerAddress,
@@ -45,9 +45,9 @@ export function observeFrame(frame: BusFrame, link: Link, observer: Observer): v
     return;
   }
   const { value } = decoded;
-  if (value.vlanTags.some(({ vlanId }) => vlanId !== 0)) return;
+  if (value.vlanTags.length > 0 && value.vlanTags.some(({ vlanId }) => vlanId !== 0)) return;
   if (value.etherType === ETHER_TYPE.arp) observeArp(frame, { sender, link, observer, isForUs });
-  else if (value.ipLength > 0) observeIp(value, { sender, link, observer, isForUs });
+  else if (value.ipLength > 0) observeIp(frame, value, { sender, link, observer, isForUs });
   else observer.seen(sender, null, FROM.traffic);
 }
 
@@ -72,14 +72,14 @@ function observeArp(frame: BusFrame, { sender, link, observer, isForUs }: Scene)
   const answers = isForUs && packet.operation === ARP_OPERATION.reply;
   observer.seen(owner, isNeighborAddress(link, address, 0, 4) ? address : null, answers ? FROM.arpAnswer : FROM.arp);
   // RFC 5227 section 2.1.1: a probe has no sender address, and asks for the one that its sender means to take.
-  if (address.every((byte) => byte === 0) && isNeighborAddress(link, packet.targetProtocolAddress, 0, 4)) {
+  if (isUnspecifiedIp(address) && isNeighborAddress(link, packet.targetProtocolAddress, 0, 4)) {
     observer.expectation(owner, packet.targetProtocolAddress);
   }
 }
 
-function observeIp(frame: Frame, scene: Scene): void {
+function observeIp(captured: BusFrame, frame: Frame, scene: Scene): void {
   const { sender, link, observer } = scene;
-  if (frame.icmpType >= 133 && frame.transport === "icmpv6" && frame.hopLimit === NDP_HOP_LIMIT && observeNdp(frame, scene)) return;
+  if (frame.icmpType >= 133 && frame.transport === "icmpv6" && frame.hopLimit === NDP_HOP_LIMIT && observeNdp(captured, frame, scene)) return;
   // The source address of a router's frame is somebody else's: only one of this link is the sender's own.
   const source = frame.sourceIp as Uint8Array;
   const isNeighbor = isNeighborAddress(link, source, 0, source.length);
@@ -87,14 +87,14 @@ function observeIp(frame: Frame, scene: Scene): void {
   if (frame.icmpType === MLD_TYPE.query && frame.transport === "icmpv6") observer.listenerQuery();
   if (frame.transport === "tcp" && isNeighbor) observeTcp(frame, sender, observer);
   if (frame.transport !== "udp") return;
-  if (frame.sourcePort === MDNS_PORT) observeMdns(frame.payload, link, observer);
+  if (frame.sourcePort === MDNS_PORT) observeMdns(captured, link, observer);
   else if (frame.destinationPort === SSDP_PORT && isNeighbor) observeSsdp(frame.payload, sender, observer);
-  else if (frame.destinationPort === DHCP_SERVER_PORT || frame.sourcePort === DHCP_SERVER_PORT) observeDhcp(frame.payload, link, observer);
+  else if (frame.destinationPort === DHCP_SERVER_PORT || frame.sourcePort === DHCP_SERVER_PORT) observeDhcp(captured, link, observer);
 }
 
 /** @returns False for a message that says nothing of its own about its sender. */
-function observeNdp(frame: Frame, { sender, link, observer, isForUs }: Scene): boolean {
-  const decoded = decodeIcmpv6(frame.transportBytes);
+function observeNdp(captured: BusFrame, frame: Frame, { sender, link, observer, isForUs }: Scene): boolean {
+  const decoded = captured.icmpv6();
   if (!decoded.ok || !("options" in decoded.value) || decoded.value.kind === "redirect") return false;
   const message = decoded.value;
   const said = ndpLinkLayerAddress(message);
@@ -105,7 +105,7 @@ function observeNdp(frame: Frame, { sender, link, observer, isForUs }: Scene): b
   const isAnswer = isAdvertisement && message.isSolicited && isForUs;
   observer.seen(owner, isNeighborAddress(link, address, 0, 16) ? address : null, isAnswer ? FROM.ndpAnswer : FROM.ndp);
   // RFC 4862 section 5.4.2: duplicate address detection asks from the unspecified address.
-  if (message.kind === "neighbor-solicitation" && address.every((byte) => byte === 0) && isNeighborAddress(link, message.target, 0, 16)) {
+  if (message.kind === "neighbor-solicitation" && isUnspecifiedIp(address) && isNeighborAddress(link, message.target, 0, 16)) {
     observer.expectation(owner, message.target);
   }
   return true;

@@ -42,7 +42,7 @@ export function readDnsName(reader: Reader): string | Malformed {
   let labelsBegin = walk.offset;
   let length = 1;
   let pointers = 0;
-  let text = "";
+  let written = 0;
   for (;;) {
     const at = walk.offset;
     const first = walk.u8();
@@ -60,12 +60,12 @@ export function readDnsName(reader: Reader): string | Malformed {
     }
     length += first + 1;
     if (first > MAX_LABEL_LENGTH || length > MAX_NAME_LENGTH) return badValue("dns", at);
-    const label = walk.take(first);
+    walk.skip(first);
     if (walk.failed) return walk.malformed("dns");
-    text += text === "" ? escapeLabel(label) : `.${escapeLabel(label)}`;
+    written = putLabel(walk.bytes, walk.offset - first, walk.offset, written);
   }
   reader.seek(behind < 0 ? walk.offset : behind);
-  return text === "" ? ROOT : text;
+  return written === 0 ? ROOT : textOf(written);
 }
 
 /** A name without pointers that may end without the root: RFC 4702 section 2.3.1. @returns Its text, empty without labels, or null. */
@@ -79,6 +79,25 @@ export function decodePartialName(bytes: Uint8Array): string | null {
     if (reader.failed || length > MAX_LABEL_LENGTH) return null;
   }
   return bytes.length > MAX_NAME_LENGTH ? null : labels.join(".");
+}
+
+/** Character codes of the name that is being read: it is made a text in one piece. At most 255 bytes, of which each may become four. */
+const codes = new Array<number>(1024).fill(0);
+
+/** Appends a label behind `at` codes, and a dot before it if there are any. @returns How many codes there are now. */
+function putLabel(bytes: Uint8Array, start: number, end: number, at: number): number {
+  let to = at;
+  if (to > 0) codes[to++] = DOT;
+  for (let from = start; from < end; from += 1) {
+    const byte = bytes[from] as number;
+    if (byte > 0x20 && byte < 0x7f && byte !== DOT && byte !== BACKSLASH) codes[to++] = byte;
+    else for (const character of ESCAPED[byte] as string) codes[to++] = character.charCodeAt(0);
+  }
+  return to;
+}
+
+function textOf(length: number): string {
+  return String.fromCharCode(...codes.slice(0, length));
 }
 
 function escapeLabel(label: Uint8Array): string {

@@ -1,4 +1,4 @@
-import { ARP_OPERATION, type ArpPacket, type NdpMessage } from "@lanthorn/packets";
+import { ARP_OPERATION, type ArpPacket, isUnspecifiedIp, type NdpMessage } from "@lanthorn/packets";
 import type { Guard, GuardDeps, GuardFrame } from "../guard.ts";
 import { createAddressScan } from "./address-scan.ts";
 import { createAttackTimes } from "./attack-times.ts";
@@ -136,7 +136,7 @@ function hearArp(parts: Parts, packet: ArpPacket, at: GuardFrame): void {
   const isEcho = source === parts.ownMac;
   const now = parts.deps.clock.monotonic();
   const vlanId = vlanOf(at);
-  const isProbe = packet.senderProtocolAddress.every((byte) => byte === 0);
+  const isProbe = isUnspecifiedIp(packet.senderProtocolAddress);
   if (packet.operation === ARP_OPERATION.request && !isEcho) hearRequest(parts, { address: packet.targetProtocolAddress, vlanId, source, isProbe, at }, now);
   if (isProbe) return;
   const { requests, ownMac } = parts;
@@ -159,7 +159,7 @@ function hearNdp(parts: Parts, message: NdpMessage, at: GuardFrame): void {
   const now = parts.deps.clock.monotonic();
   const vlanId = vlanOf(at);
   if (message.kind === "neighbor-solicitation" && !isEcho) {
-    const isProbe = at.frame.sourceIp?.every((byte) => byte === 0) ?? true;
+    const isProbe = at.frame.sourceIp === null || isUnspecifiedIp(at.frame.sourceIp);
     hearRequest(parts, { address: message.target, vlanId, source, isProbe, at }, now);
     if (isProbe) return;
   }

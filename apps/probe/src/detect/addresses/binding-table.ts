@@ -40,7 +40,8 @@ export function bindingText(binding: Pick<Binding, "key">): string {
 
 /** Under which an address is kept: one character a byte. */
 export function addressKey(address: Uint8Array): string {
-  return String.fromCharCode(...address);
+  if (address.length !== 4) return Buffer.from(address.buffer, address.byteOffset, address.length).toString("latin1");
+  return String.fromCharCode(address[0] as number, address[1] as number, address[2] as number, address[3] as number);
 }
 
 /** A seeded hash of an address and its VLAN. @returns A signed number of 32 bits. */

@@ -1,4 +1,4 @@
-import { ARP_OPERATION, type ArpPacket, ndpLinkLayerAddress, type NdpMessage } from "@lanthorn/packets";
+import { ARP_OPERATION, type ArpPacket, isUnspecifiedIp, ndpLinkLayerAddress, type NdpMessage } from "@lanthorn/packets";
 import type { GuardFrame } from "../guard.ts";
 import { macNumber } from "./mac-number.ts";
 
@@ -34,7 +34,9 @@ export function sourceOf({ frame }: GuardFrame): number {
 export function isHostAddress(address: Uint8Array): boolean {
   const first = address[0] as number;
   if (address.length === 4) return first !== 0 && first < 224 && first !== 127;
-  return first !== 0xff && address.some((byte, at) => byte !== 0 && (at < 15 || byte !== 1));
+  if (first === 0xff) return false;
+  for (let at = 0; at < 15; at += 1) if (address[at] !== 0) return true;
+  return (address[15] as number) > 1;
 }
 
 /** @param wasAsked Whether somebody was heard asking for the address. @returns Null for a probe, and what is no host's address. */
@@ -43,7 +45,7 @@ export function readArpClaim(packet: ArpPacket, at: GuardFrame, wasAsked: (addre
   if (!isHostAddress(address)) return null;
   const vlanId = vlanOf(at);
   const isReply = packet.operation === ARP_OPERATION.reply;
-  const isAnswer = isReply && packet.targetProtocolAddress.every((byte) => byte === 0);
+  const isAnswer = isReply && isUnspecifiedIp(packet.targetProtocolAddress);
   return {
     address, vlanId, mac: macNumber(packet.senderHardwareAddress), source: sourceOf(at), isAnswer,
     isUnsolicited: isReply && !isAnswer && !wasAsked(address, vlanId), packet: at.captured.bytes,

@@ -1,7 +1,8 @@
 import {
-  DHCP_MESSAGE_TYPE, DHCP_OP, DHCP_OPTION, DHCP_PORT, dhcpMessageType, dhcpServerIdentifier, type DhcpMessage, dhcpVendorClass, formatIpv4, formatMac, isMulticastIp,
+  DHCP_MESSAGE_TYPE, DHCP_OP, DHCP_OPTION, DHCP_PORT, dhcpMessageType, dhcpServerIdentifier, type DhcpMessage, dhcpVendorClass, formatIpv4, formatMac, isMulticastIp, isUnspecifiedIp,
 } from "@lanthorn/packets";
 import type { GuardFrame } from "../guard.ts";
+import { memoLast } from "../memo-last.ts";
 import { type Handout, readHandout } from "./handout.ts";
 
 /** What a DHCP server has said. */
@@ -29,7 +30,7 @@ const TYPES: ReadonlyMap<number, ServerMessage["type"]> = new Map([
 const NO_ADDRESS = "0.0.0.0";
 
 /** Who is a server is known by what it says (options 53 and 54), not by whom it speaks to. @returns Null for what no server says. */
-export function readServerMessage(message: DhcpMessage, { captured, frame }: GuardFrame): ServerMessage | null {
+export const readServerMessage = memoLast((message: DhcpMessage, { captured, frame }: GuardFrame): ServerMessage | null => {
   const type = message.op === DHCP_OP.bootReply ? TYPES.get(dhcpMessageType(message.options) ?? 0) : undefined;
   const { sourceMac, sourceIp } = frame;
   if (!type || !sourceMac || sourceIp?.length !== 4) return null;
@@ -41,11 +42,11 @@ export function readServerMessage(message: DhcpMessage, { captured, frame }: Gua
   return {
     message, type, server, mac, sourceIp: formatIpv4(sourceIp), vlanId: frame.vlanTags.at(-1)?.vlanId || null, giaddr: giaddr === NO_ADDRESS ? "" : giaddr,
     isToRelay: frame.destinationPort === DHCP_PORT.server, handout,
-    isBootOnly: handout === null && type !== "nak" && message.yiaddr.every((byte) => byte === 0)
+    isBootOnly: handout === null && type !== "nak" && isUnspecifiedIp(message.yiaddr)
       && (dhcpVendorClass(message.options) ?? "").startsWith("PXEClient"),
     packet: captured.bytes,
   };
-}
+});
 
 /** The server that a client has chosen of those that have made it an offer, or null. */
 export function chosenServer(message: DhcpMessage): string | null {

@@ -1,5 +1,6 @@
-import { DNS_TYPE, decodeFrame, type DnsRecordFields, encodeDns, encodeEthernet, encodeIpv4, encodeNetbiosAnswer, encodeNetbiosQuery, ETHER_TYPE } from "@lanthorn/packets";
+import { DNS_TYPE, type DnsRecordFields, encodeDns, encodeEthernet, encodeIpv4, encodeNetbiosAnswer, encodeNetbiosQuery, ETHER_TYPE } from "@lanthorn/packets";
 import { describe, expect, test } from "vitest";
+import { toBusFrame } from "../../bus/frame-bus.ts";
 import { everyTruncation, seededMutations } from "../../../../../packages/packets/src/testing/hostile.ts";
 import { arpFrame, ip, mac, udpFrame } from "../../observe/testing/frames.ts";
 import { createGuardScene, type GuardScene } from "../testing/guard-scene.ts";
@@ -39,11 +40,16 @@ function listens(from: string, address: string): Uint8Array {
   return encodeEthernet({ destination: mac("01:00:5e:00:00:16"), source: mac(from), etherType: ETHER_TYPE.ipv4, payload });
 }
 
+function namesIn(bytes: Uint8Array): ReturnType<typeof readNames> {
+  const captured = toBusFrame({ bytes, wireLength: bytes.length, atMicroseconds: 0 });
+  const frame = captured.decoded();
+  return frame.ok ? readNames({ captured, frame: frame.value }) : null;
+}
+
 /** What Responder does: it answers each question that the scene has sent, with its own address. */
 function answerAll(on: GuardScene, { from = POISONER, protocols = ["LLMNR", "NBT-NS", "mDNS"] }: { readonly from?: string; readonly protocols?: readonly string[] } = {}): void {
   for (const sent of on.sent.splice(0)) {
-    const frame = decodeFrame(sent);
-    const heard = frame.ok ? readNames(frame.value) : null;
+    const heard = namesIn(sent);
     const label = heard?.names[0]?.label ?? "";
     if (!heard || !protocols.includes(heard.protocol)) continue;
     if (heard.protocol === "LLMNR") on.hear(llmnrAnswer(label, POISONER_IP, from));
@@ -171,8 +177,7 @@ describe("normal are", () => {
     const on = scene();
     await play(on, 200, () => {
       for (const sent of on.sent.splice(0)) {
-        const frame = decodeFrame(sent);
-        const heard = frame.ok ? readNames(frame.value) : null;
+        const heard = namesIn(sent);
         if (heard?.protocol !== "NBT-NS") continue;
         const name = { name: heard.names[0]?.label.toUpperCase() ?? "", suffix: 0x20 };
         on.hear(udpFrame("192.168.1.3", "192.168.1.2", [137, 137], encodeNetbiosAnswer({ id: 1, name, addresses: [] })));
@@ -190,10 +195,7 @@ describe("questions are few", () => {
     expect(on.sent.length / 3).toBeLessThanOrEqual(80);
     on.sent.splice(0);
     await play(on, 600, () => on.hear(llmnrQuestion("fielsrv")));
-    const protocols = on.sent.map((bytes) => {
-      const frame = decodeFrame(bytes);
-      return frame.ok ? readNames(frame.value)?.protocol : null;
-    });
+    const protocols = on.sent.map((bytes) => namesIn(bytes)?.protocol ?? null);
     expect(protocols.filter((protocol) => protocol === "LLMNR").length).toBeLessThanOrEqual(315);
     expect(protocols.filter((protocol) => protocol !== "LLMNR").length).toBeLessThanOrEqual(2 * 15);
   });

@@ -73,7 +73,7 @@ export function createNamePoisoningGuard(deps: GuardDeps): Guard {
       listeners.put(mac, true);
     },
     onUdp(at) {
-      const heard = readNames(at.frame);
+      const heard = readNames(at);
       const sourceMac = heard && at.frame.sourceMac;
       if (!sourceMac) return;
       const mac = formatMac(sourceMac);

@@ -1,5 +1,6 @@
-import { decodeDns, decodeNetbiosName, DNS_PORT, DNS_TYPE, type DnsMessage, formatIp, type Frame, NETBIOS_NAME_PORT } from "@lanthorn/packets";
+import { decodeNetbiosName, DNS_PORT, DNS_TYPE, type Decoded, type DnsMessage, formatIp, type Frame, NETBIOS_NAME_PORT } from "@lanthorn/packets";
 import { LLMNR_PORT, type NameProtocol } from "../../egress/name-questions.ts";
+import type { GuardFrame } from "../guard.ts";
 
 /** Names that one frame asks for, or gives addresses for. */
 export interface NamesHeard {
@@ -13,16 +14,17 @@ export interface NamesHeard {
 const MAX_NAMES = 16;
 
 /** @returns Null for frames of other protocols, malformed ones, and those about other things: services, negative answers, registrations. */
-export function readNames(frame: Frame): NamesHeard | null {
-  const { sourcePort, destinationPort } = frame;
-  const isOf = (port: number) => sourcePort === port || destinationPort === port;
-  if (isOf(LLMNR_PORT)) return readDnsNames(frame, "LLMNR");
-  if (isOf(DNS_PORT.multicast)) return readDnsNames(frame, "mDNS");
-  return isOf(NETBIOS_NAME_PORT) ? readNetbios(frame) : null;
+export function readNames({ captured, frame }: GuardFrame): NamesHeard | null {
+  if (isOf(frame, LLMNR_PORT)) return readDnsNames(captured.dns(), "LLMNR");
+  if (isOf(frame, DNS_PORT.multicast)) return readDnsNames(captured.dns(), "mDNS");
+  return isOf(frame, NETBIOS_NAME_PORT) ? readNetbios(frame) : null;
 }
 
-function readDnsNames({ payload }: Frame, protocol: NameProtocol): NamesHeard | null {
-  const message = decodeDns(payload);
+function isOf({ sourcePort, destinationPort }: Frame, port: number): boolean {
+  return sourcePort === port || destinationPort === port;
+}
+
+function readDnsNames(message: Decoded<DnsMessage>, protocol: NameProtocol): NamesHeard | null {
   if (!message.ok || message.value.opcode !== 0) return null;
   const names = message.value.isResponse ? answersOf(message.value) : questionsOf(message.value);
   return names.length === 0 ? null : { protocol, isAnswer: message.value.isResponse, names: names.slice(0, MAX_NAMES) };

@@ -1,5 +1,6 @@
-import { createPrefix, formatIpv6, formatMac, formatPrefix, type NdpOption, Reader, type RouterAdvertisement } from "@lanthorn/packets";
+import { createPrefix, equalBytes, formatIpv6, formatMac, formatPrefix, type NdpOption, Reader, type RouterAdvertisement } from "@lanthorn/packets";
 import type { GuardFrame } from "../guard.ts";
+import { memoLast } from "../memo-last.ts";
 
 /** What a router says of itself. Addresses and prefixes as text, sorted. */
 export interface Advert {
@@ -20,6 +21,8 @@ export interface Advert {
   /** `M` and `O` where they are set. */
   readonly flags: string;
   readonly preference: RouterAdvertisement["preference"];
+  /** All of it that does not change while a router's settings stay. */
+  readonly content: string;
   readonly packet: Uint8Array;
 }
 
@@ -28,8 +31,25 @@ const ROUTE_INFORMATION = 24;
 const PREFERENCES = ["medium", "high", "reserved", "low"] as const;
 const MAX_TEXTS = 32;
 
+/** Routers repeat themselves: the last few frames, and what they say. */
+const RECENT = 8;
+const recent: { readonly bytes: Uint8Array; readonly advert: Advert }[] = [];
+let oldest = 0;
+
 /** @returns Null for a sender that no router can be: RFC 4861 section 6.1.2 asks for a link-local source. */
-export function readAdvert(message: RouterAdvertisement, { captured, frame }: GuardFrame): Advert | null {
+export const readAdvert = memoLast((message: RouterAdvertisement, at: GuardFrame): Advert | null => {
+  const { bytes } = at.captured;
+  const known = recent.find((one) => equalBytes(one.bytes, bytes));
+  if (known) return { ...known.advert, packet: bytes };
+  const advert = readNew(message, at);
+  if (!advert) return null;
+  const copy = bytes.slice();
+  recent[oldest] = { bytes: copy, advert: { ...advert, packet: copy } };
+  oldest = (oldest + 1) % RECENT;
+  return advert;
+});
+
+function readNew(message: RouterAdvertisement, { captured, frame }: GuardFrame): Advert | null {
   const { sourceMac, sourceIp, vlanTags } = frame;
   if (!sourceMac || sourceIp?.length !== 16 || sourceIp[0] !== 0xfe || ((sourceIp[1] as number) & 0xc0) !== 0x80) return null;
   const { options, routerLifetimeSeconds: lifetimeSeconds } = message;
@@ -39,11 +59,13 @@ export function readAdvert(message: RouterAdvertisement, { captured, frame }: Gu
     ? option.servers.map((server) => formatIpv6(server)) : []));
   const routes = options.flatMap(readRoute);
   const isLocal = (prefix: string) => /^f[cd]/.test(prefix);
-  return {
-    router: formatIpv6(sourceIp), mac: formatMac(sourceMac), vlanId: vlanTags.at(-1)?.vlanId || null, lifetimeSeconds,
+  const said = {
     prefixes: sorted(prefixes.filter((prefix) => !isLocal(prefix))), localPrefixes: sorted(prefixes.filter((prefix) => isLocal(prefix))), dns: sorted(dns),
-    routes: sorted(routes), isDefault: lifetimeSeconds > 0 || routes.some((route) => route.startsWith("::/0 ")),
-    flags: `${message.isManaged ? "M" : ""}${message.hasOtherConfiguration ? "O" : ""}`, preference: message.preference, packet: captured.bytes,
+    routes: sorted(routes), flags: `${message.isManaged ? "M" : ""}${message.hasOtherConfiguration ? "O" : ""}`, preference: message.preference,
+  };
+  return {
+    ...said, router: formatIpv6(sourceIp), mac: formatMac(sourceMac), vlanId: vlanTags.at(-1)?.vlanId || null, lifetimeSeconds,
+    isDefault: lifetimeSeconds > 0 || routes.some((route) => route.startsWith("::/0 ")), content: contentOf(said), packet: captured.bytes,
   };
 }
 
@@ -52,8 +74,7 @@ export function isHarmless({ isDefault, dns, prefixes }: Advert): boolean {
   return !isDefault && dns.length === 0 && prefixes.length === 0;
 }
 
-/** What does not change while a router's settings stay. */
-export function contentOf({ prefixes, localPrefixes, dns, routes, flags, preference }: Advert): string {
+function contentOf({ prefixes, localPrefixes, dns, routes, flags, preference }: Omit<Advert, "router" | "mac" | "vlanId" | "lifetimeSeconds" | "isDefault" | "content" | "packet">): string {
   return JSON.stringify([prefixes, localPrefixes, dns, routes, flags, preference]);
 }
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { LearnedRow } from "../guard.ts";
 import type { LearnedStore } from "../learned/learned-store.ts";
-import { type Advert, contentOf } from "./advert.ts";
+import type { Advert } from "./advert.ts";
 
 const Texts = z.array(z.string().max(64)).max(32);
 const Stored = z.strictObject({
@@ -58,7 +58,7 @@ export function createKnownRouters(store: LearnedStore, guard: string): KnownRou
       const { router, vlanId, mac, prefixes, dns, isDefault } = advert;
       if (rows.size >= MAX_ROUTERS) return false;
       const row: KnownRouter = {
-        router, vlanId, macs: [mac], contents: [contentOf(advert)], prefixes: [...prefixes], dns: [...dns], isDefault, isConfirmed: false, ...NEW, learnedAt: now,
+        router, vlanId, macs: [mac], contents: [advert.content], prefixes: [...prefixes], dns: [...dns], isDefault, isConfirmed: false, ...NEW, learnedAt: now,
       };
       rows.set(keyOf(row), row);
       save(row);

@@ -1,6 +1,6 @@
 import { parseIpv6, parseMac } from "@lanthorn/packets";
 import type { GuardDeps, LearnedRow } from "../guard.ts";
-import { type Advert, contentOf, isContradiction, isHarmless } from "./advert.ts";
+import { type Advert, isContradiction, isHarmless } from "./advert.ts";
 import { createKnownRouters, type KnownRouter } from "./known-routers.ts";
 import { impersonation, kill, newSettings, twoTongues } from "./router-signs.ts";
 import { createUnknownRouters } from "./unknown-routers.ts";
@@ -90,7 +90,7 @@ function hearNew({ known, unknown, link, settings, clock, onHint }: Parts, adver
 function hearKnown(parts: Parts, row: KnownRouter, advert: Advert): void {
   const { clock, incidents, known, onHint, learning } = parts;
   const now = clock.monotonic();
-  const content = contentOf(advert);
+  const { content } = advert;
   if (!row.macs.includes(advert.mac)) {
     const isWrong = !row.contents.includes(content) || (row.isDefault && !advert.isDefault);
     if (isWrong) return incidents.report(impersonation(row, { mac: advert.mac, packet: advert.packet, advert }));

@@ -4,7 +4,8 @@ import { addressKey } from "../binding-table.ts";
 
 /** Roles that somebody named, and that are believed when the sender was not accused for a while. */
 export interface BelievedRoles {
-  hear(addresses: readonly Uint8Array[], sign: RoleSign): void;
+  /** @param sign Who has named it; asked for only where it is new. */
+  hear(addresses: readonly Uint8Array[], role: RoleSign["role"], sign: () => Omit<RoleSign, "role">): void;
   /** Those that may be believed now; each comes once. */
   take(now: number): readonly Pick<Heard, "key" | "role">[];
 }
@@ -32,11 +33,11 @@ export function createBelievedRoles({ clock, incidents }: Pick<GuardDeps, "clock
   const isAccused = ({ kinds, senders }: Heard) =>
     kinds.some((kind) => incidents.hasMany(kind) || senders.some((sender) => incidents.isOpen(kind, sender)));
   return {
-    hear(addresses, sign) {
+    hear(addresses, role, sign) {
       for (const address of addresses) {
         const key = addressKey(address);
-        const id = `${sign.role} ${key}`;
-        if (!heard.has(id)) heard.put(id, { ...sign, key, at: clock.monotonic() });
+        const id = `${role} ${key}`;
+        if (!heard.has(id)) heard.put(id, { ...sign(), role, key, at: clock.monotonic() });
       }
     },
     take(now) {

@@ -85,16 +85,16 @@ export function createRoles(deps: Pick<GuardDeps, "clock" | "incidents" | "link"
     onDhcp({ op, options }, at) {
       if (op !== DHCP_OP.bootReply) return;
       const server = dhcpServerIdentifier(options);
-      const sign = { kinds: ["dhcp_server"], senders: [...(server ? [formatIp(server)] : []), macText(sourceOf(at))] } as const;
-      hear(dhcpRouters(options) ?? [], { ...sign, role: "gateway" });
-      hear([...(dhcpNameServers(options) ?? []), ...(server ? [server] : [])], { ...sign, role: "server" });
+      const sign = () => ({ kinds: ["dhcp_server"], senders: [...(server ? [formatIp(server)] : []), macText(sourceOf(at))] } as const);
+      hear(dhcpRouters(options) ?? [], "gateway", sign);
+      hear([...(dhcpNameServers(options) ?? []), ...(server ? [server] : [])], "server", sign);
     },
     onNdp(message, at) {
       const router = at.frame.sourceIp;
       if (message.kind !== "router-advertisement" || !router) return;
-      const sign = { kinds: ROUTER_KINDS, senders: [formatIp(router), macText(sourceOf(at))] } as const;
-      if (message.routerLifetimeSeconds > 0) hear([router], { ...sign, role: "gateway" });
-      for (const option of message.options) if (option.kind === "recursive-dns-servers") hear(option.servers, { ...sign, role: "server" });
+      const sign = () => ({ kinds: ROUTER_KINDS, senders: [formatIp(router), macText(sourceOf(at))] } as const);
+      if (message.routerLifetimeSeconds > 0) hear([router], "gateway", sign);
+      for (const option of message.options) if (option.kind === "recursive-dns-servers") hear(option.servers, "server", sign);
     },
     onUdp: proxies.onUdp,
     refresh(now) {

@@ -1,4 +1,3 @@
-import { decodeDns } from "@lanthorn/packets";
 import { createBoundedMap } from "../../bounded-map.ts";
 import type { GuardFrame } from "../../guard.ts";
 import { sourceOf } from "../claim.ts";
@@ -25,7 +24,7 @@ export function createSleepProxies(): SleepProxies {
       const { payload } = at.frame;
       if (payload.length > MAX_MDNS_BYTES) return;
       if (!Buffer.from(payload.buffer, payload.byteOffset, payload.length).includes("_sleep-proxy")) return;
-      const message = decodeDns(payload);
+      const message = at.captured.dns();
       if (message.ok && message.value.isResponse && message.value.answers.some(({ name }) => name.toLowerCase().startsWith(SLEEP_PROXY))) {
         proxies.put(sourceOf(at), true);
       }
