@@ -65,6 +65,24 @@ describe("an attack is", () => {
     expect(on.incidents()).toHaveLength(1);
   });
 
+  test.each([0, 60])("one that forges an answer first, with %i minutes of learning", async (minutes) => {
+    const on = scene({ learning_minutes: minutes });
+    on.hear(doubleTagged({ to: SWITCH }), doubleTagged({ from: SWITCH, to: HOST }));
+    await play(on, 6, () => on.hear(doubleTagged({ to: SWITCH })), 300);
+    expect(on.incidents()).toMatchObject([{ severity: "medium", mac: HOST, vlan_id: 1 }]);
+    const after = on.restart();
+    await after.clock.advance(310_000);
+    await play(after, 4, () => after.hear(doubleTagged({ to: SWITCH })), 300);
+    expect(after.incidents().map(({ state }) => state)).toEqual(["seen", "ended", "seen"]);
+  });
+
+  test("one that forges answers for half a minute: it is reported when it stops, and its VLAN is not learned", async () => {
+    const on = scene({ learning_minutes: 0 });
+    await play(on, 30, () => on.hear(doubleTagged({ to: SWITCH }), doubleTagged({ from: SWITCH, to: HOST })));
+    await play(on, 65, () => on.hear(doubleTagged({ to: SWITCH })));
+    expect(on.incidents()).toMatchObject([{ severity: "medium", mac: HOST, vlan_id: 1 }]);
+  });
+
   test.each([
     ["two tags", "medium", 60, (from: string) => doubleTagged({ from })],
     ["DTP", "medium", 1, dtp],
@@ -108,12 +126,27 @@ describe("an attack is", () => {
 
 describe("normal are", () => {
   test("VLANs inside of a VLAN, which go both ways, over a restart too", async () => {
-    const on = scene({ learning_minutes: 0 });
+    const on = scene({ learning_minutes: 1 });
     const both = [doubleTagged({ from: HOST, to: SWITCH, outer: 200 }), doubleTagged({ from: SWITCH, to: HOST, outer: 200 })];
     await play(on, 20, () => on.hear(...both));
     const after = on.restart();
-    await play(after, 20, () => after.hear(both[0] as Uint8Array));
+    await play(after, 120, () => after.hear(both[0] as Uint8Array));
     expect(after.incidents()).toEqual([]);
+  });
+
+  test.each([
+    ["two hosts at each end, for minutes", 180, ["02:00:00:00:00:01", "02:00:00:00:00:02"]], ["two routers, for longer", 660, [HOST]],
+  ])("VLANs inside of a new VLAN, after the learning period, by %s: one information, and then nothing, over a restart too", async (_, seconds, senders) => {
+    const on = scene({ learning_minutes: 0 });
+    await play(on, 30, () => on.hear(doubleTagged({ from: HOST, to: SWITCH, outer: 200 }), doubleTagged({ from: SWITCH, to: HOST, outer: 200 })));
+    expect(on.incidents()).toEqual([]);
+    const peers = senders.map((from, end) => [from, end === 0 ? SWITCH : "02:00:00:00:00:03"] as const);
+    const talk = peers.flatMap(([from, to]) => [doubleTagged({ from, to, outer: 200 }), doubleTagged({ from: to, to: from, outer: 200 })]);
+    await play(on, seconds, () => on.hear(...talk));
+    expect(on.incidents()[0]).toMatchObject({ severity: "info", subject: "vlan 200", vlan_id: 200, state: "seen" });
+    const after = on.restart();
+    await play(after, 120, () => after.hear(doubleTagged({ from: HOST, to: SWITCH, outer: 200 })));
+    expect(after.incidents().filter(({ state }) => state === "seen")).toHaveLength(1);
   });
 
   test("a provider's tags, and a tag for the priority alone", async () => {

@@ -27,7 +27,7 @@ interface Waiting {
 export function createVlanHoppingGuard(deps: GuardDeps): Guard {
   const { clock, incidents, learning } = deps;
   const known = createKnownTrunks(deps.learned, clock.monotonic());
-  const doubleTags = createDoubleTags(known.tunnels);
+  const doubleTags = createDoubleTags({ tunnels: known.tunnels, isLearning: () => learning.isOn(), onNew: reportTunnel });
   /** By sender and outer VLAN. */
   const waiting = new Map<string, Waiting>();
 
@@ -48,6 +48,13 @@ export function createVlanHoppingGuard(deps: GuardDeps): Guard {
       kind: KIND, subject: mac, severity: "medium", ip, mac, vlanId: outer, facts: { outer_vlan: String(outer), inner_vlan: String(inner) }, packet,
       detail: `${mac} sends frames with two VLAN tags, ${outer} and ${inner} inside, which nobody answers with two tags. Where ${outer} is a trunk's native VLAN, the first switch takes it off `
         + `and the frame gets into VLAN ${inner}. Find the host, and tag the native VLAN on trunks or give it a VLAN without hosts.`,
+    });
+  }
+
+  function reportTunnel(outer: number, frame: Frame): void {
+    incidents.report({
+      kind: KIND, subject: `vlan ${outer}`, severity: "info", ip: "", mac: "", vlanId: outer, facts: { outer_vlan: String(outer) }, packet: frame.bytes,
+      detail: `VLAN ${outer} is new and carries other VLANs: for minutes hosts have answered each other in it with two tags. It is taken for a tunnel from now on. Check that somebody has set it up.`,
     });
   }
 
@@ -81,7 +88,8 @@ export function createVlanHoppingGuard(deps: GuardDeps): Guard {
     },
     tick(now) {
       for (const [key, frame] of waiting) {
-        if (known.tunnels.has(frame.outer)) waiting.delete(key);
+        const isExcused = !frame.isReported && doubleTags.isAnswered(frame.mac, frame.outer, now);
+        if (isExcused || known.tunnels.has(frame.outer)) waiting.delete(key);
         else if (!frame.isReported && now >= frame.dueAt) {
           frame.isReported = true;
           reportTags(frame);
