@@ -82,7 +82,7 @@ export function decodePartialName(bytes: Uint8Array): string | null {
 }
 
 /** Character codes of the name that is being read: it is made a text in one piece. At most 255 bytes, of which each may become four. */
-const codes = new Array<number>(1024).fill(0);
+const codes = Array.from({ length: 1024 }, () => 0);
 
 /** Appends a label behind `at` codes, and a dot before it if there are any. @returns How many codes there are now. */
 function putLabel(bytes: Uint8Array, start: number, end: number, at: number): number {
