@@ -4,6 +4,9 @@ const WEB = "fd4c:616e:7468:77::20";
 /** The link-local address of the router that a scenario brings, which the operator has declared. */
 const ROUTER = "fe80::77:1";
 
+/** Waits for a router's advertisement: on a busy machine radvd is late. */
+const UNTIL_ROUTER = "for i in $(seq 80); do ip -6 route show default | grep -q via && break; sleep 0.1; done";
+
 /** Another host that asks for the server again and again, as any that talks to it. */
 const asks = (seconds: number) => `for i in $(seq ${seconds * 2}); do ip neigh flush dev eth0; ping -6 -c 1 -w 1 ${WEB}; sleep 0.5; done`;
 
@@ -37,7 +40,7 @@ export const ATTACKS_ON_IPV6: readonly Scenario[] = [
         mac: mac(0), addresses: [`${ip(0)}/24`, `${ROUTER}/64`], network: ["echo 1 > $net/ipv6/conf/all/forwarding"],
         run: radvd(`AdvDefaultLifetime 1800; MinRtrAdvInterval 3; MaxRtrAdvInterval 4; AdvRASrcAddress { ${ROUTER}; };`, ""),
       },
-      { mac: mac(1), addresses: [`${ip(1)}/24`], run: `sleep 8; begin; atk6-kill_router6 eth0 ${ROUTER} < /dev/zero` },
+      { mac: mac(1), addresses: [`${ip(1)}/24`], run: `${UNTIL_ROUTER}; sleep 4; begin; atk6-kill_router6 eth0 ${ROUTER} < /dev/zero` },
     ],
   },
   {

@@ -52,11 +52,13 @@ export const NORMAL_ADDRESSES: readonly Scenario[] = [
     hosts: ({ ip, mac }) => [
       {
         mac: mac(0), addresses: [`${ip(0)}/24`],
-        run: `ip addr add ${ip(2)}/32 dev eth0; arping -c 2 -A -I eth0 ${ip(2)}; ping -c 3 ${GATEWAY}; sleep 2.3; ip addr del ${ip(2)}/32 dev eth0`,
+        // The nodes talk to each other: this one lets the address go a moment after the other one takes it, however busy the machine is.
+        run: `ip addr add ${ip(2)}/32 dev eth0; arping -c 2 -A -I eth0 ${ip(2)}; ping -c 3 ${GATEWAY}; busybox nc -l -p 7946 < /dev/null > /dev/null; sleep 0.7; `
+          + `ip addr del ${ip(2)}/32 dev eth0`,
       },
       {
         mac: mac(1), addresses: [`${ip(1)}/24`],
-        run: `sleep 5; ip addr add ${ip(2)}/32 dev eth0; arping -c 3 -A -I eth0 ${ip(2)}`,
+        run: `sleep 5; until busybox nc -w 2 ${ip(0)} 7946 < /dev/null; do sleep 0.2; done; ip addr add ${ip(2)}/32 dev eth0; arping -c 3 -A -I eth0 ${ip(2)}`,
       },
     ],
   },
