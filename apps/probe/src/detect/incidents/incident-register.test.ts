@@ -39,6 +39,26 @@ test("an incident is published once, when it gets worse, and when it was quiet f
   expect(scene.incidents()).toHaveLength(3);
 });
 
+test("what a tick has reported is published by the next one, though that comes a little early", async () => {
+  let deps: GuardDeps | undefined;
+  let ticks = 0;
+  const scene = createGuardScene({
+    guards: [(given): Guard => {
+      deps = given;
+      return {
+        name: "test", tick() {
+          ticks += 1;
+          if (ticks === 1) deps?.incidents.report(SIGN);
+        },
+      };
+    }],
+  });
+  scene.guards.tick?.(0);
+  await scene.clock.advance(495);
+  scene.guards.tick?.(495);
+  expect(scene.incidents()).toHaveLength(1);
+});
+
 test("one whose cause is known to be gone ends at once", async () => {
   const { scene, report, end } = createScene();
   report();

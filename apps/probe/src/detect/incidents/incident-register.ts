@@ -29,8 +29,11 @@ export interface IncidentRegister {
   endAll(): void;
 }
 
-/** Signs of one kind that come within this are looked at together: who forges a thousand senders makes one incident. */
-export const GATHER_MS = 500;
+/**
+ * Signs of one kind that come within this are looked at together: who forges a thousand senders makes one incident. Less than a tick, so that
+ * a tick that comes a little early does not put off what the one before has reported.
+ */
+export const GATHER_MS = 400;
 /** A change is published at once if the last publication is so long ago. */
 const CHANGE_PAUSE_MS = 30_000;
 /** One that goes on unchanged is published again, with its count. */
