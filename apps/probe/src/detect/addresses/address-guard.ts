@@ -80,9 +80,10 @@ function createParts(deps: GuardDeps) {
   });
   const outcomes = { incidents, settings, learning, table, roles, attackers, saved };
   saved.load(table, clock.monotonic());
-  const askDecoy = (like: Uint8Array, vlanId: number, source: number) => {
+  const askDecoy = (like: Uint8Array, vlanId: number, source: number): boolean => {
     const decoy = vlanId === 0 ? questions.askDecoy(like, macBytes(source)) : null;
     if (decoy) dad.onDecoy(decoy, source, clock.monotonic());
+    return decoy !== null;
   };
   const checks = createChecks({
     clock, after: deps.after, table, isOwn: ({ key, vlanId }) => vlanId === 0 && questions.own().keys.has(key),

@@ -74,7 +74,7 @@ test("two devices that both answer have a duplicate address, which ends when one
   const { lan, hosts } = await settledLan();
   hosts.push({ mac: OTHER, addresses: ["192.168.1.5"] });
   lan.scene.hear(arpRequest(OTHER, "192.168.1.5", "192.168.1.1"));
-  await lan.run(5000);
+  await lan.run(4000);
   expect(lan.scene.incidents()).toMatchObject([{ kind: "duplicate_ip", severity: "medium", subject: "192.168.1.5", mac: OTHER, expected_macs: [WEB] }]);
   await lan.run(400_000);
   expect(lan.scene.incidents().filter(({ state }) => state === "ended")).toEqual([]);
@@ -237,11 +237,22 @@ test("a false advertisement is spoofing too, with a gateway that router advertis
   expect(lan.scene.incidents()).toMatchObject([{ kind: "ndp_spoofing", subject: EVIL, ip: "fe80::5", expected_macs: [WEB] }]);
 });
 
-test("who answers every solicitation is a spoofer, not a duplicate", async () => {
-  const { lan, hosts } = await settledLan();
+test.each([1, 3])("who answers every solicitation is a spoofer, not a duplicate, for %i victims at once", async (victims) => {
+  const more = [{ mac: "02:00:00:00:00:06", addresses: ["fe80::6"] }, { mac: "02:00:00:00:00:07", addresses: ["fe80::7"] }];
+  const { lan, hosts } = await settledLan({ more });
   hosts.push({ mac: EVIL, addresses: [], answersAll: true });
-  lan.scene.hear(solicitation(OTHER, "fe80::9", "fe80::5"));
+  for (let n = 0; n < victims; n += 1) lan.scene.hear(solicitation(OTHER, "fe80::9", `fe80::${5 + n}`), advertisement(EVIL, `fe80::${5 + n}`));
   await lan.run(5000);
+  expect(lan.scene.incidents()).toMatchObject([{ kind: "ndp_spoofing", subject: EVIL }]);
+});
+
+test("who answers every solicitation is a spoofer, though the first question for an address that nobody has is lost", async () => {
+  const { lan, hosts } = await settledLan();
+  hosts.push({ mac: EVIL, addresses: ["fe80::5"] });
+  lan.scene.hear(solicitation(OTHER, "fe80::9", "fe80::5"), advertisement(EVIL, "fe80::5"));
+  await lan.run(1200);
+  hosts.push({ mac: EVIL, addresses: [], answersAll: true });
+  await lan.run(3800);
   expect(lan.scene.incidents()).toMatchObject([{ kind: "ndp_spoofing", subject: EVIL }]);
 });
 

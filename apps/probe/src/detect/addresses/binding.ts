@@ -43,6 +43,10 @@ export interface Contender {
   /** When it was asked in this round, monotonic milliseconds; infinity before. */
   askedAt: number;
   answeredAt: number;
+  /** When it answered last, monotonic milliseconds; minus infinity before. */
+  lastAnswerAt: number;
+  /** When it was asked first for an address that nobody has, monotonic milliseconds; infinity before. */
+  decoyAt: number;
   /** Claims well after somebody else has answered. */
   claimsAfterAnswer: number;
   /** The latest frame, copied. */
@@ -50,10 +54,10 @@ export interface Contender {
 }
 
 /**
- * Where a check stands. First the rivals are asked, then the owner, then all again; afterwards claims are watched, and of a conflict that
+ * Where a check stands. First the rivals are asked, then the owner, then, a while after both have answered, all again; afterwards claims are watched, and of a conflict that
  * was reported all are asked now and then.
  */
-export type Phase = "waiting" | "rivals-asked" | "owner-asked" | "asked-again" | "watched" | "reported" | "reported-asked";
+export type Phase = "waiting" | "rivals-asked" | "owner-asked" | "both-answered" | "asked-again" | "watched" | "reported" | "reported-asked";
 
 /** What is found out about an address that somebody else claims. */
 export interface Conflict {

@@ -64,12 +64,12 @@ test.each([[{}, ["info"]], [{ roaming_gateways: true }, []]])("a gateway that mo
   expect(lan.scene.incidents().map(({ kind, severity }) => [kind, severity])).toEqual(severities.map((severity) => ["gateway_changed", severity]));
 });
 
-test("MetalLB's address moves, with two MACs for a moment", async () => {
+test.each([200, 700, 1000, 1250, 1450])("MetalLB's address moves, with two MACs for a moment (%i ms)", async (bothMs) => {
   const [first, second] = [host(A, "192.168.1.10", VIP), host(B, "192.168.1.11")];
   const lan = await settledLan([first, second]);
   second.addresses = [...second.addresses, VIP];
   lan.scene.hear(arpReply(B, VIP));
-  await lan.run(700);
+  await lan.run(bothMs);
   first.addresses = ["192.168.1.10"];
   for (let n = 0; n < 5; n += 1) {
     lan.scene.hear(arpReply(B, VIP));

@@ -30,8 +30,8 @@ export interface ChecksDeps extends Omit<Knowledge, "expected" | "wasRejected"> 
   readonly after: Clock["after"];
   /** Asks one host alone. */
   readonly ask: (binding: Binding, mac: Uint8Array) => void;
-  /** Asks a rival for an address that nobody has. */
-  readonly askDecoy: (binding: Binding, source: number) => void;
+  /** Asks a rival for an address that nobody has. @returns Whether it was asked. */
+  readonly askDecoy: (binding: Binding, source: number) => boolean;
   /** After which an incident that nobody repeats is over. */
   readonly quietMs: () => number;
   readonly decide: (outcome: CheckOutcome, now: number) => void;
@@ -137,7 +137,7 @@ function begin(state: State, conflict: Conflict, now: number): boolean {
   const rank = state.deps.rankOf(conflict.binding);
   const isImportant = conflict.binding.isTrusted || rank > 0;
   let running = 0;
-  for (const { phase } of state.conflicts) if (phase === "rivals-asked" || phase === "owner-asked" || phase === "asked-again") running += 1;
+  for (const { phase } of state.conflicts) if (phase === "rivals-asked" || phase === "owner-asked" || phase === "both-answered" || phase === "asked-again") running += 1;
   if (running >= (isImportant ? MAX_RUNNING + rank : MAX_UNTRUSTED_RUNNING)) return false;
   startRound(conflict, "waiting", now);
   startRound(conflict, "rivals-asked", now);
@@ -151,15 +151,21 @@ function askAll(state: State, conflict: Conflict, phase: "asked-again" | "report
 }
 
 /** What tells one device with two MACs, and who answers for everything, from a duplicate. */
-function askFurther({ deps, expected }: State, { binding, owner, rivals }: Conflict): void {
+function askFurther(state: State, conflict: Conflict, now: number): void {
+  const { deps, expected } = state;
+  const { binding, owner, rivals } = conflict;
+  askDecoys(state, conflict, now);
   for (const rival of rivals) {
-    deps.askDecoy(binding, rival.source);
     const own = deps.table.ownedBy(rival.mac)?.sample;
     if (!own || own.mac !== rival.mac || own === binding || own.key.length !== binding.key.length || deps.isOwn(binding)) continue;
     if (expected.size >= MAX_CONFLICTS) expected.clear();
     expected.set(expectationOf(owner.mac, own), false);
     deps.ask(own, macBytes(owner.mac));
   }
+}
+
+function askDecoys({ deps }: State, { binding, rivals }: Conflict, now: number): void {
+  for (const rival of rivals) if (deps.askDecoy(binding, rival.source)) rival.decoyAt = Math.min(rival.decoyAt, now);
 }
 
 function look(state: State, conflict: Conflict, now: number): void {
@@ -181,8 +187,8 @@ function look(state: State, conflict: Conflict, now: number): void {
     return;
   }
   if (verdicts.some(({ verdict }) => verdict === "again")) {
-    askAll(state, conflict, "asked-again", now);
-    askFurther(state, conflict);
+    startRound(conflict, "both-answered", now);
+    askFurther(state, conflict, now);
   } else if (verdicts.some(({ verdict }) => verdict === "watch")) {
     if (conflict.phase !== "watched") startRound(conflict, "watched", now);
   } else drop(state, conflict);
@@ -211,6 +217,10 @@ function move(state: State, conflict: Conflict, now: number): void {
     case "rivals-asked":
       startRound(conflict, "owner-asked", now);
       ask(state, conflict, conflict.owner, now);
+      break;
+    case "both-answered":
+      askAll(state, conflict, "asked-again", now);
+      askDecoys(state, conflict, now);
       break;
     case "owner-asked":
     case "asked-again":

@@ -14,7 +14,8 @@ const MAX_CHANGES = 4;
 
 function createContender(mac: number, source: number): Contender {
   return {
-    mac, source, unsolicited: 0, answers: 0, askedAt: Number.POSITIVE_INFINITY, answeredAt: Number.POSITIVE_INFINITY, claimsAfterAnswer: 0, packet: null,
+    mac, source, unsolicited: 0, answers: 0, askedAt: Number.POSITIVE_INFINITY, answeredAt: Number.POSITIVE_INFINITY,
+    lastAnswerAt: Number.NEGATIVE_INFINITY, decoyAt: Number.POSITIVE_INFINITY, claimsAfterAnswer: 0, packet: null,
   };
 }
 
@@ -44,6 +45,7 @@ export function noteClaim(conflict: Conflict, claim: Pick<Claim, "address" | "ma
   if (claim.isAnswer && sinceAsked >= 0 && sinceAsked <= (claim.address.length === 4 ? ANSWER_MS : NDP_ANSWER_MS)) {
     contender.answers += 1;
     contender.answeredAt = Math.min(contender.answeredAt, now);
+    contender.lastAnswerAt = now;
   } else {
     if (claim.isUnsolicited) contender.unsolicited += 1;
     const wasContradicted = [owner, ...rivals].some((other) => other !== contender && now - other.answeredAt >= AFTER_ANSWER_MS);

@@ -1,9 +1,12 @@
 import type { Conflict } from "../binding.ts";
+import { BOTH_MS } from "./verdict.ts";
 
 /** The rivals' answers come before the owner is asked, so that who answers for the other's MAC is known as one device with it. */
 const OWNER_AFTER_MS = 400;
 /** RFC 5227's probe is answered at once; a dozing phone takes a second. */
 const ANSWERS_AFTER_MS = 1000;
+/** Who goes on answering is asked once a second. */
+const AGAIN_AFTER_MS = 600;
 /** For so long further claims are watched. */
 const WATCH_MS = 20_000;
 /** Claims that come together are looked at together. */
@@ -26,6 +29,8 @@ export function dueAtOf(conflict: Conflict, quietMs: number): number {
       return phaseAt + OWNER_AFTER_MS;
     case "owner-asked":
       return Math.min(phaseAt + ANSWERS_AFTER_MS, Math.max(phaseAt, allAnsweredAt(conflict)));
+    case "both-answered":
+      return Math.max(phaseAt + AGAIN_AFTER_MS, conflict.bothAt + BOTH_MS);
     case "asked-again":
       return phaseAt + (hasBoth(conflict) ? OWNER_AFTER_MS : ANSWERS_AFTER_MS);
     case "watched":

@@ -21,6 +21,10 @@ export interface Knowledge {
 
 /** Who has so many addresses that are trusted answers for others, as a router does (proxy ARP). */
 const PROXY_ADDRESSES = 8;
+/** Who answers for an address that nobody has does it at once. */
+const DECOY_ANSWER_MS = 400;
+/** Who could not be asked for one within this is judged without. */
+const UNTESTED_MS = 4000;
 
 /** Under which is kept whether a MAC was asked for another's address. */
 export function expectationOf(mac: number, { key, vlanId }: Pick<Binding, "key" | "vlanId">): string {
@@ -32,7 +36,8 @@ export function judgeRival(knowledge: Knowledge, conflict: Conflict, rival: Cont
   const { binding, owner, rivals } = conflict;
   const ownerAnswers = owner.answers > 0 || knowledge.isOwn(binding);
   const rivalAnswers = rival.answers > 0;
-  if (ownerAnswers && rivalAnswers) conflict.bothAt = Math.min(conflict.bothAt, now);
+  const answering = knowledge.isOwn(binding) ? [rival] : [owner, rival];
+  if (ownerAnswers && rivalAnswers) conflict.bothAt = Math.min(conflict.bothAt, Math.max(...answering.map(firstAnswerOf)));
   return judge({
     ownerAnswers, rivalAnswers, isOwnerTrusted: binding.isTrusted, ownerUnsolicited: owner.unsolicited, rivalUnsolicited: rival.unsolicited,
     ownerRepeats: owner.claimsAfterAnswer, rivalRepeats: rival.claimsAfterAnswer, changes: conflict.changes,
@@ -41,8 +46,14 @@ export function judgeRival(knowledge: Knowledge, conflict: Conflict, rival: Cont
     isOwnerProxy: isProxy(knowledge, owner.mac), isRivalProxy: isProxy(knowledge, rival.mac),
     isOfRole: knowledge.rankOf(binding) > 0, wasRejected: knowledge.wasRejected(binding, rival.mac, now),
     takesFromVirtual: isVirtualRouterMac(macBytes(owner.mac)) && !isVirtualRouterMac(macBytes(rival.mac)),
-    isLiar: knowledge.isLiar(rival.source, binding.key.length), bothForMs: now - conflict.bothAt,
+    isLiar: knowledge.isLiar(rival.source, binding.key.length), bothForMs: Math.min(...answering.map(({ lastAnswerAt }) => lastAnswerAt)) - conflict.bothAt,
+    isRivalTested: now - rival.decoyAt >= DECOY_ANSWER_MS || now - conflict.openedAt >= UNTESTED_MS,
   });
+}
+
+/** In this round, or the one before where it went on answering. */
+function firstAnswerOf({ answeredAt, askedAt }: Contender): number {
+  return Math.max(answeredAt, askedAt);
 }
 
 function isProxy({ table }: Knowledge, mac: number): boolean {

@@ -28,8 +28,10 @@ export interface Evidence {
   readonly takesFromVirtual: boolean;
   /** The rival makes false claims of other addresses too, or answers for an address that nobody has. */
   readonly isLiar: boolean;
-  /** For how long both have been answering. */
+  /** For how long both have been answering: from when both had answered once to when both had answered last. */
   readonly bothForMs: number;
+  /** The rival was asked for an address that nobody has, and had time to answer, or could not be asked. */
+  readonly isRivalTested: boolean;
 }
 
 /**
@@ -38,8 +40,8 @@ export interface Evidence {
  */
 export type Verdict = "spoofed" | "owner-spoofs" | "duplicate" | "moved" | "virtual-taken" | "shared" | "again" | "watch" | "keep";
 
-/** An address that moves to another member of a cluster is answered for by both meanwhile, for a second at most. */
-const BOTH_MS = 300;
+/** An address that moves to another member of a cluster is answered for by both meanwhile: who still do after this use it both. */
+export const BOTH_MS = 1500;
 /** As long as members of one cluster may both answer. */
 const MEMBERS_BOTH_MS = 10_000;
 const MEMBER_REPEATS = 3;
@@ -59,14 +61,14 @@ export function judge(evidence: Evidence): Verdict {
   return evidence.ownerUnsolicited > 0 && !evidence.isOwnerTrusted ? "owner-spoofs" : "duplicate";
 }
 
-function judgeBoth({ isOwnerProxy, isRivalProxy, isMember, isLiar, bothForMs, isOfRole, rivalUnsolicited }: Evidence): Verdict {
+function judgeBoth({ isOwnerProxy, isRivalProxy, isMember, isLiar, isRivalTested, bothForMs, isOfRole, rivalUnsolicited }: Evidence): Verdict {
   if (isLiar) return "spoofed";
   // A proxy answers who asks, and nobody is proxy for a gateway: who has taken a few free addresses looks like one.
   if (!isOfRole && rivalUnsolicited === 0) {
     if (isOwnerProxy) return "moved";
     if (isRivalProxy) return "keep";
   }
-  return bothForMs >= (isMember ? MEMBERS_BOTH_MS : BOTH_MS) ? "duplicate" : "again";
+  return isRivalTested && bothForMs >= (isMember ? MEMBERS_BOTH_MS : BOTH_MS) ? "duplicate" : "again";
 }
 
 function judgeSilentRival({ isOwnerTrusted, isMember, isLiar, rivalUnsolicited, rivalRepeats, silentRivals, wasRejected }: Evidence): Verdict {
