@@ -13,7 +13,7 @@ export interface DeviceNow extends PortsNow {
 export function compareDevice(device: DeviceNow, baseline: Baseline, now: number): Comparison {
   const all = combine([
     comparePorts(device, baseline, now), compareCertificates(device.certificates, baseline, now),
-    compareNeighbors(device.neighbors, baseline, new Date(now).toISOString()),
+    compareNeighbors(device.neighbors, baseline, now),
   ]);
   return { ...all, differences: withReplaced(all.differences) };
 }

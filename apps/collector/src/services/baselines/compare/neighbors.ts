@@ -1,5 +1,6 @@
+import { toInstant } from "@lanthorn/runtime";
 import {
-  type Baseline, type Comparison, emptyComparison, factName, factsOfKind, noteAppeared, noteChanged, noteGone, type SeenFact,
+  type Baseline, type Comparison, emptyComparison, factName, factsOfKind, noteAppeared, noteChanged, noteGone, noteUnlooked, type SeenFact,
 } from "./result.ts";
 
 /** The other end of a cable at a device's port. */
@@ -13,8 +14,11 @@ export interface NeighborNow {
   readonly seenAt: string;
 }
 
-/** Compares whom a device is connected to. A device of which no neighbor was known is one that nobody had asked before. */
-export function compareNeighbors(neighbors: readonly NeighborNow[], baseline: Baseline, now: string): Comparison {
+/**
+ * Compares whom a device is connected to. A device of which no neighbor was known is one that nobody had asked before.
+ * @param now Milliseconds since the epoch.
+ */
+export function compareNeighbors(neighbors: readonly NeighborNow[], baseline: Baseline, now: number): Comparison {
   const to = emptyComparison();
   const { mode, facts } = baseline;
   const known = factsOfKind(baseline, "neighbor");
@@ -34,8 +38,8 @@ export function compareNeighbors(neighbors: readonly NeighborNow[], baseline: Ba
   for (const fact of known) {
     if (up.has(fact.key)) continue;
     if (neighbors.some(({ port, state }) => port === fact.key && state === "gone")) {
-      noteGone(to, mode, fact, { observed: "", observedAt: now });
-    } else to.undecided.add(factName(fact));
+      noteGone(to, mode, fact, { observed: "", observedAt: toInstant(now) });
+    } else noteUnlooked(to, mode, fact, now);
   }
   return to;
 }

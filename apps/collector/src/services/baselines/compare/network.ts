@@ -1,5 +1,6 @@
 import {
-  type Baseline, type Comparison, emptyComparison, factName, factsOfKind, type KnownFact, noteAppeared, noteChanged, noteGone, type SeenFact,
+  type Baseline, type Comparison, emptyComparison, factName, factsOfKind, type KnownFact, noteAppeared, noteChanged, noteGone, noteUnlooked,
+  type SeenFact,
 } from "./result.ts";
 
 /** Kinds of facts that probes report of their network as a whole. */
@@ -40,9 +41,12 @@ const MAX_MACS = 14;
 
 /**
  * Compares the DHCP servers, gateways and DNS servers of a site.
- * @param activeSince When the site's baseline was learned: kinds for which nobody had looked by then are new to us.
+ * @param when.activeSince When the site's baseline was learned: kinds for which nobody had looked by then are new to us.
+ * @param when.now Milliseconds since the epoch.
  */
-export function compareNetwork({ facts, looks }: NetworkNow, baseline: Baseline, activeSince: string): Comparison {
+export function compareNetwork(
+  { facts, looks }: NetworkNow, baseline: Baseline, { activeSince, now }: { readonly activeSince: string; readonly now: number },
+): Comparison {
   const to = emptyComparison();
   const { mode } = baseline;
   for (const kind of NETWORK_KINDS) {
@@ -69,8 +73,7 @@ export function compareNetwork({ facts, looks }: NetworkNow, baseline: Baseline,
       if (last && !isLong(ofKind, last.seenAt)) continue;
       if (isLong(ofKind, lastSeen(fact, last))) {
         noteGone(to, mode, fact, { observed: "", observedAt: ofKind.map(({ lookedAt }) => lookedAt).toSorted()[0] ?? null });
-      }
-      else to.undecided.add(factName(fact));
+      } else noteUnlooked(to, mode, fact, now);
     }
   }
   return to;

@@ -67,14 +67,14 @@ export function moveDifferences(
     met.add(name);
     move(to, found, { owner, before: known.get(name), judgement });
   }
-  for (const [name, row] of known) if (!met.has(name) && !undecided.has(name)) end(to, row, "ended", { at: judgement.at });
+  for (const [name, row] of known) if (!met.has(name) && !undecided.has(name)) end(to, row, judgement.at);
   return to;
 }
 
 /** Ends a difference: its baseline or its device has gone, or the like. */
 export function endDifference(row: DifferenceRow, at: string): Transition {
   const to: Transition = { added: [], changed: [], published: [], taken: [], dropped: [] };
-  end(to, row, "ended", { at });
+  end(to, row, at);
   return to;
 }
 
@@ -84,14 +84,15 @@ function move(to: Transition, found: Found, { owner, before, judgement }: {
   const { at, window, room } = judgement;
   const severity = judgement.severityOf(found);
   if (severity === null) {
-    if (before) end(to, before, "ended", { at });
+    if (before) end(to, before, at);
     return;
   }
   const row = rowOf(found, { owner, before, severity, at });
   const acceptanceId = judgement.acceptanceOf(found);
   if (acceptanceId !== null) {
     if (before) {
-      if (before.state !== "accepted" || before.acceptance_id !== acceptanceId) end(to, { ...row, state: before.state }, "accepted", { at, acceptanceId });
+      if (before.state !== "accepted" || before.acceptance_id !== acceptanceId) to.changed.push({ ...row, state: "accepted", acceptance_id: acceptanceId });
+      if (isReported(before)) to.published.push({ ...before, state: "accepted" });
     } else if (to.added.length < room) to.added.push({ ...row, state: "accepted", acceptance_id: acceptanceId });
     return;
   }
@@ -99,11 +100,13 @@ function move(to: Transition, found: Found, { owner, before, judgement }: {
     const fact = factTaken(row, { source: "window", author: window.author, reason: window.reason }, at);
     if (fact) to.taken.push(fact);
     else to.dropped.push(row);
-    if (before) end(to, before, "ended", { at });
+    if (before) end(to, before, at);
     return;
   }
   const state = stateOf(found, before, window);
   const next: DifferenceRow = { ...row, state, acceptance_id: null };
+  // Nothing is reported in a window: what has changed in it is compared with what was reported before, when it is over.
+  if (window && before?.state === "open" && !isSame(before, next)) return;
   if (!before) {
     if (to.added.length >= room) return;
     to.added.push(next);
@@ -138,12 +141,8 @@ const MAX_TEXT = 1024;
 /** So often what is still so is written down again. */
 const RENEW_MS = 3_600_000;
 
-function end(to: Transition, row: DifferenceRow, state: "ended" | "accepted", { at, acceptanceId = row.acceptance_id }: {
-  readonly at: string; readonly acceptanceId?: string | null;
-}): void {
-  const next: DifferenceRow = {
-    ...row, state, last_seen: at, acceptance_id: acceptanceId, ended_at: state === "ended" ? at : null, open_key: state === "ended" ? null : row.open_key,
-  };
+function end(to: Transition, row: DifferenceRow, at: string): void {
+  const next: DifferenceRow = { ...row, state: "ended", last_seen: at, ended_at: at, open_key: null };
   to.changed.push(next);
   if (isReported(row)) to.published.push(next);
 }

@@ -38,7 +38,7 @@ export async function compareSite(
     const baseline: Baseline = { mode: modeOf(site), facts: knownFacts(facts, []), scopes: new Set() };
     const subject = { siteId: site.site_id, deviceId: null, tags: [] };
     const { severities } = readSettings(site.settings);
-    const found = compareNetwork(network, baseline, takenAt(site));
+    const found = compareNetwork(network, baseline, { activeSince: takenAt(site), now });
     const owner = { tenantId: site.tenant_id, siteId: site.site_id, baselineId: site.id, deviceId: null };
     const moved = moveDifferences(owner, found, standing, {
       at, room, window: judgements.windowOf(subject), severityOf: (one) => severityOf(one, "", severities),
