@@ -14,7 +14,7 @@ const AT = "2026-11-20T08:15:30.250Z";
 const NOW = Date.parse(AT);
 const BASELINE: Baseline = {
   id: ID, site_id: SITE, device_id: null, name: "Office", state: "active", learning_until: null, approved_by: "admin", approved_at: AT, expected: null,
-  missing_minutes: 15, severities: { port: "high" }, facts: { gateway: 1, device: 2 }, open_differences: 1, templates: [],
+  missing_minutes: 15, severities: { port: "high" }, facts: { gateway: 1, device: 2 }, open_differences: 1, left_out: [], templates: [],
 };
 const DIFFERENCE: BaselineDifference = {
   id: ID, baseline_id: ID, site_id: SITE, device_id: null, name: "Office", kind: "gateway", key: "10.0.0.1", outcome: "changed",

@@ -133,6 +133,10 @@ function countWords(facts: Baseline["facts"]): string {
   return BASELINE_FACTS.filter((kind) => (facts[kind] ?? 0) > 0).map((kind) => `${facts[kind]} ${KIND_WORDS[kind][facts[kind] === 1 ? 0 : 1]}`).join(", ") || "no facts";
 }
 
+const LEFT_OUT: Readonly<Record<Baseline["left_out"][number], string>> = {
+  facts: "there is more than a baseline keeps (4096 facts): what is beyond is not compared",
+  differences: "so many differences stand that more are not kept: accept them, or approve the baseline with them",
+};
 const EXPECTED = { always: "always", usual: "at its usual hours", never: "never" } as const;
 
 function describe(baseline: Baseline, facts: readonly BaselineFact[], width: number): string {
@@ -142,6 +146,7 @@ function describe(baseline: Baseline, facts: readonly BaselineFact[], width: num
   const rows: readonly (readonly [string, string])[] = [
     ["baseline of", `${baseline.name} (${deviceId === null ? "site" : "device"})`], ["state", stateOf(baseline)],
     ["approved", approvedAt === null ? "no" : `${shortTime(approvedAt)} by ${approvedBy}`], ["facts", countWords(baseline.facts)],
+    ...baseline.left_out.map((what) => ["left out", LEFT_OUT[what]] as const),
     ["differences", open === 0 ? "none open" : `${open} open: lanthorn baselines diff${site}`],
     ...(deviceId === null ? [] : [["expected", expected === null ? "as learned" : EXPECTED[expected]] as const]),
     ["missing", `after ${minutes} minutes`],

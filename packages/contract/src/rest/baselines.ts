@@ -61,6 +61,10 @@ export const Baseline = z.object({
   severities: Severities.describe("How severe differences are, by kind of fact; `off` reports none. A kind that is left out has its usual severity. Devices use their site's."),
   facts: z.partialRecord(FactKind, z.int().min(0)).describe("How many facts there are, by kind."),
   open_differences: z.int().min(0).describe("How many differences are open."),
+  left_out: z.array(z.enum(["facts", "differences"])).describe(
+    "What there is more of than is kept. `facts`: it has 4096 facts, beside devices; what is there beyond them is neither kept nor compared. `differences`: "
+    + "so many have not ended (1000 of a device, 25000 of a site with its devices, 100000 of a tenant) that more are not kept until some are accepted or approved.",
+  ),
   templates: z.array(z.object({ id: Id.describe("The template's id."), name: z.string().describe("The template's name.") }))
     .describe("Templates whose facts count for it as well."),
 });

@@ -3,8 +3,10 @@ import { BASELINE_FACTS } from "@lanthorn/contract";
 import { notFound } from "../../../gateway/errors.ts";
 import { pageById, pageBySort } from "../../../gateway/page.ts";
 import { badRequest } from "../../../gateway/route.ts";
-import { baselineById, baselines, countBaselines, factCounts, type NamedBaseline, openCounts, siteSettings } from "../store/baseline-lists.ts";
+import { baselineById, baselines, countBaselines, differenceCounts, factCounts, type NamedBaseline, siteSettings } from "../store/baseline-lists.ts";
+import { countStanding, countStandingOf, MAX_STANDING, MAX_STANDING_OF_ONE, MAX_STANDING_OF_SITE } from "../store/differences.ts";
 import { countFacts, facts } from "../store/fact-lists.ts";
+import { MAX_FACTS } from "../store/facts.ts";
 import type { From } from "../store/handles.ts";
 import { templateHeads } from "../store/templates.ts";
 import type { RestDependencies } from "./dependencies.ts";
@@ -67,12 +69,37 @@ async function showBaselines(from: From, tenantId: string, rows: readonly NamedB
   const ids = rows.map(({ id }) => id);
   const counted = new Map<string, Partial<Record<BaselineFactKind, number>>>();
   for (const { baseline_id: id, kind, facts: count } of await factCounts(from, ids)) counted.set(id, { ...counted.get(id), [kind]: count });
-  const open = await openCounts(from, ids);
+  const differences = await differenceCounts(from, ids);
+  const standing = await standingOfSites(from, tenantId, rows);
   const settings = await siteSettings(from, rows.map(({ site_id: siteId }) => siteId));
   const templates = await templateHeads(from, tenantId);
-  return rows.map((row) => toBaseline(row, {
-    facts: counted.get(row.id) ?? {}, open: open.get(row.id) ?? 0, siteSettings: settings.get(row.site_id), templates,
-  }));
+  return rows.map((row) => {
+    const own = differences.filter(({ baseline_id: id }) => id === row.id);
+    const facts = counted.get(row.id) ?? {};
+    return toBaseline(row, {
+      facts, open: sum(own.filter(({ state }) => state === "open").map((one) => one.differences)), siteSettings: settings.get(row.site_id), templates,
+      leftOut: [
+        // Devices of a site are bounded elsewhere.
+        ...(sum(Object.entries(facts).map(([kind, count]) => (kind === "device" ? 0 : count))) >= MAX_FACTS ? ["facts" as const] : []),
+        ...(isFull(row, sum(own.map((one) => one.differences)), standing) ? ["differences" as const] : []),
+      ],
+    });
+  });
+}
+
+/** How many differences stand at the sites that have one of these baselines; null where the tenant has as many as it may. */
+async function standingOfSites(from: From, tenantId: string, rows: readonly NamedBaseline[]): Promise<ReadonlyMap<string, number> | null> {
+  const sites = rows.filter(({ device_id: device }) => device === null).map(({ site_id: site }) => site);
+  if (sites.length === 0) return new Map();
+  return (await countStanding(from, tenantId)) >= MAX_STANDING ? null : countStandingOf(from, sites);
+}
+
+function isFull({ device_id: device, site_id: site }: NamedBaseline, own: number, standing: ReadonlyMap<string, number> | null): boolean {
+  return device === null ? standing === null || (standing.get(site) ?? 0) >= MAX_STANDING_OF_SITE : own >= MAX_STANDING_OF_ONE;
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
 }
 
 /** @throws ApiError BAD_REQUEST: what a cursor holds came from outside. */

@@ -13,6 +13,7 @@ import type { NamedWindow } from "../store/windows.ts";
 export interface BaselineParts {
   readonly facts: Baseline["facts"];
   readonly open: number;
+  readonly leftOut: Baseline["left_out"];
   /** `settings` of the site's own baseline; undefined where there is none. */
   readonly siteSettings: string | undefined;
   /** All templates of the tenant. */
@@ -20,14 +21,14 @@ export interface BaselineParts {
 }
 
 /** A baseline as the API shows it. */
-export function toBaseline(row: NamedBaseline, { facts, open, siteSettings, templates }: BaselineParts): Baseline {
+export function toBaseline(row: NamedBaseline, { facts, open, leftOut, siteSettings, templates }: BaselineParts): Baseline {
   const { id, site_id, device_id, state, learning_until, approved_by, approved_at } = row;
   const ofSite = readSettings(siteSettings ?? "");
   const tags = new Set(row.tags === null ? [] : (JSON.parse(row.tags) as string[]));
   return {
     id, site_id, device_id, name: nameOf(row), state: state as Baseline["state"], learning_until, approved_by, approved_at,
     expected: device_id === null ? null : readSettings(row.settings).expected, missing_minutes: ofSite.missing_minutes, severities: ofSite.severities,
-    facts, open_differences: open,
+    facts, open_differences: open, left_out: leftOut,
     templates: templates.filter((one) => tags.has(one.tag) && (one.site_id === null || one.site_id === site_id)).map((one) => ({ id: one.id, name: one.name })),
   };
 }

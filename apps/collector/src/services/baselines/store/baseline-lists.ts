@@ -65,12 +65,13 @@ export function factCounts(
     .where("baseline_id", "in", list).groupBy(["baseline_id", "kind"]).execute());
 }
 
-/** How many differences of baselines are open; those without any are left out. */
-export async function openCounts(from: From, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  const rows = await selectIn(ids, (list) => from.selectFrom("baseline_differences")
-    .select((eb) => ["baseline_id", eb.fn.countAll<number>().as("open")]).where("baseline_id", "in", list).where("state", "=", "open")
-    .groupBy("baseline_id").execute());
-  return new Map(rows.map(({ baseline_id: id, open }) => [id, open]));
+/** How many differences of baselines have not ended, in each state; those without any are left out. */
+export function differenceCounts(
+  from: From, ids: readonly string[],
+): Promise<{ readonly baseline_id: string; readonly state: string; readonly differences: number }[]> {
+  return selectIn(ids, (list) => from.selectFrom("baseline_differences")
+    .select((eb) => ["baseline_id", "state", eb.fn.countAll<number>().as("differences")]).where("baseline_id", "in", list)
+    .where("state", "<>", "ended").groupBy(["baseline_id", "state"]).execute());
 }
 
 /** Changes what people may change of baselines. */

@@ -23,11 +23,25 @@ export function standingDifferences(db: Kysely<Schema>, baselineIds: readonly st
   });
 }
 
+/** Differences that have not ended, of a tenant. */
+export const MAX_STANDING = 100_000;
+/** Of a site, so that what one probe makes up leaves room for those of other sites. */
+export const MAX_STANDING_OF_SITE = 25_000;
+/** Of one baseline: nobody reads more of one device. */
+export const MAX_STANDING_OF_ONE = 1000;
+
 /** How many differences of a tenant have not ended. */
 export async function countStanding(db: Kysely<Schema>, tenantId: string): Promise<number> {
   const row = await db.selectFrom("baseline_differences").select((eb) => eb.fn.countAll<number>().as("count")).where("tenant_id", "=", tenantId)
     .where("state", "in", STANDING).executeTakeFirstOrThrow();
   return row.count;
+}
+
+/** How many differences of these sites have not ended; sites without any are left out. */
+export async function countStandingOf(db: Kysely<Schema>, siteIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await selectIn([...new Set(siteIds)], (list) => db.selectFrom("baseline_differences").select((eb) => ["site_id", eb.fn.countAll<number>().as("count")])
+    .where("site_id", "in", list).where("state", "in", STANDING).groupBy("site_id").execute());
+  return new Map(rows.map(({ site_id: id, count }) => [id, count]));
 }
 
 /** Adds differences. */

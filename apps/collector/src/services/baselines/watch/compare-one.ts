@@ -10,9 +10,10 @@ import { noteHour, readWeek, writeWeek } from "../presence/week.ts";
 import { readSettings, severityOf } from "../settings.ts";
 import type { BaselineRow, BaselineState } from "../store/baselines.ts";
 import type { DifferenceRow } from "../store/differences.ts";
-import type { FactRow } from "../store/facts.ts";
+import { type FactRow, MAX_FACTS } from "../store/facts.ts";
 import type { DeviceRow } from "../store/inventory.ts";
 import { type FactChanges, knownFacts, learnFacts } from "./learn.ts";
+import type { Room } from "./room.ts";
 import { earliest, hourlyAfter, modeOf, stateAfter } from "./next.ts";
 
 /** A device, what is seen of it, and what is stored of its baseline. */
@@ -37,8 +38,7 @@ export interface RunContext {
   readonly now: number;
   readonly judgements: Judgements;
   readonly rogues: Rogues;
-  /** How many differences the tenant may have more. */
-  readonly room: number;
+  readonly room: Room;
 }
 
 /** What is to be written of one device. */
@@ -71,17 +71,18 @@ export function compareOne(one: DeviceCase, { now, judgements, rogues, room }: R
     mode: modeOf(baseline), facts: knownFacts(one.facts, judgements.templatesOf(subject)), scopes: new Set(baseline.scopes.split(" ").filter(Boolean)),
   };
   const ofSite: Baseline = { mode: modeOf(site), facts: knownFacts(one.siteFacts, []), scopes: new Set() };
-  const device = combine([compareDevice(one.now, own, now), compareHours(member, own, now)]);
+  const device = withinLimit(combine([compareDevice(one.now, own, now), compareHours(member, own, now)]), one.facts.length);
   const membership = compareMember(member, ofSite, { now, missingMs: minutes * 60_000 });
   const judgement = {
-    at, room, window: judgements.windowOf(subject), isRogue: () => member.isRogue,
+    at, window: judgements.windowOf(subject), isRogue: () => member.isRogue,
     severityOf: (found: Comparison["differences"][number]) => severityOf(found, row.device_type, severities),
     acceptanceOf: (found: Comparison["differences"][number]) => judgements.acceptanceOf(subject, found),
   };
   const owner = ownerOf(baseline, row.id);
   const siteOwner = ownerOf(site, row.id);
   const differences = [
-    moveDifferences(owner, device, one.standing, judgement), moveDifferences(siteOwner, membership, one.siteStanding, judgement),
+    moveDifferences(owner, device, one.standing, { ...judgement, room: room.left(row.site_id, one.standing.length) }),
+    moveDifferences(siteOwner, membership, one.siteStanding, { ...judgement, room: room.left(row.site_id, one.siteStanding.length) }),
   ];
   const isPending = differences.some(({ added, changed }) => [...added, ...changed].some(({ state }) => state === "pending"));
   const after = stateAfter(baseline, at);
@@ -99,6 +100,11 @@ export function compareOne(one: DeviceCase, { now, judgements, rogues, room }: R
     ],
     differences,
   };
+}
+
+/** What a full baseline does not have is not new: it may be what did not fit. */
+function withinLimit(found: Comparison, facts: number): Comparison {
+  return facts < MAX_FACTS ? found : { ...found, differences: found.differences.filter(({ outcome }) => outcome !== "appeared") };
 }
 
 function ownerOf({ id, tenant_id: tenantId, site_id: siteId }: BaselineRow, deviceId: string | null): DifferenceOwner {

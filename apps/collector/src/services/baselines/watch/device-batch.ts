@@ -21,29 +21,20 @@ export interface BatchDependencies {
   readonly links: SiteLinks;
 }
 
-/** What became of a batch. */
-export interface BatchResult {
-  readonly appended: Appended | null;
-  /** By how much the tenant's differences have grown. */
-  readonly added: number;
-  /** Facts that were not kept, since their devices have too many. */
-  readonly left: number;
-}
-
 /**
  * Compares devices of one tenant with their baselines, and writes what comes of it in one transaction. What is seen of the devices is read
  * before it: it may be a moment old, the baselines are as they are.
+ * @returns Where in the log; null where nothing is reported.
  */
 export async function compareDevices(
   deps: BatchDependencies, tenantId: string, due: readonly BaselineRow[], context: RunContext,
-): Promise<BatchResult> {
+): Promise<Appended | null> {
   const seen = await readSeen(deps, tenantId, due);
   const at = toInstant(context.now);
   return inTurn(deps.db, tenantId, async (trx) => {
     const stored = await readStored(trx, due, seen.devices);
     const befores = await readBefores(trx, stored, seen.devices);
     const outcomes: DeviceOutcome[] = [];
-    let { room } = context;
     for (const baseline of stored.baselines) {
       const row = seen.devices.get(baseline.device_id ?? "");
       const site = stored.sites.get(baseline.site_id);
@@ -51,17 +42,15 @@ export async function compareDevices(
       const outcome = compareOne({
         row, baseline, site, now: deviceNow(row.id, seen.rows), facts: stored.facts.get(baseline.id) ?? [], standing: stored.standing.get(baseline.id) ?? [],
         siteFacts: stored.siteFacts.get(row.id) ?? [], siteStanding: stored.siteStanding.get(row.id) ?? [], before: befores.get(row.id) ?? null,
-      }, { ...context, room });
+      }, context);
       outcomes.push(outcome);
-      room -= outcome.differences.reduce((sum, { added }) => sum + added.length, 0);
+      context.room.took(row.site_id, outcome.differences.reduce((sum, { added }) => sum + added.length, 0));
     }
     const baselineOf = new Map([...stored.baselines, ...stored.sites.values()].map((row) => [row.id, row]));
-    const appended = await writeChanges(trx, deps.log, tenantId, {
+    return writeChanges(trx, deps.log, tenantId, {
       states: outcomes.map(({ state }) => state), facts: outcomes.flatMap(({ facts }) => facts),
       differences: outcomes.flatMap(({ differences }) => differences), events: [],
     }, { at, placeOf: placesOf(seen.devices), baselineAt: (row) => takenAt(baselineOf.get(row.baseline_id) as BaselineRow) });
-    const left = outcomes.flatMap(({ facts }) => facts).reduce((sum, facts) => sum + facts.left, 0);
-    return { appended, added: context.room - room, left };
   });
 }
 

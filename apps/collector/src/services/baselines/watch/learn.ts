@@ -9,8 +9,6 @@ const RENEW_MS = 3_600_000;
 export interface FactChanges {
   readonly put: FactRow[];
   readonly remove: FactKey[];
-  /** How many were not kept, since there are too many. */
-  readonly left: number;
 }
 
 /** Facts as a comparison sees them. @param templates Those that count where a baseline has none of its own. */
@@ -38,25 +36,21 @@ export function learnFacts(
   const own = new Map(rows.map((row) => [factName(row as Pick<KnownFact, "kind" | "key">), row]));
   const put: FactRow[] = [];
   let count = own.size - forgotten.length;
-  let left = 0;
   for (const seen of learned) {
     const { kind, key, value, lookedAt, scope } = seen;
     const row = own.get(factName(seen));
     if (row) {
       const isLater = Date.parse(lookedAt) - Date.parse(row.looked_at ?? "1970-01-01T00:00:00.000Z") >= RENEW_MS;
       if (row.value !== value || isLater) put.push({ ...row, value, looked_at: laterOf(lookedAt, row.looked_at), scope });
-    } else if (mode !== "frozen") {
-      if (count >= MAX_FACTS) left += 1;
-      else {
-        count += 1;
-        put.push({
-          baseline_id: baselineId, tenant_id: tenantId, kind, key, value, source: "learned", author: null, reason: null, first_seen: at,
-          looked_at: lookedAt || null, scope,
-        });
-      }
+    } else if (mode !== "frozen" && count < MAX_FACTS) {
+      count += 1;
+      put.push({
+        baseline_id: baselineId, tenant_id: tenantId, kind, key, value, source: "learned", author: null, reason: null, first_seen: at,
+        looked_at: lookedAt || null, scope,
+      });
     }
   }
-  return { put, remove: forgotten.map(({ kind, key }) => ({ baseline_id: baselineId, kind, key })), left };
+  return { put, remove: forgotten.map(({ kind, key }) => ({ baseline_id: baselineId, kind, key })) };
 }
 
 function laterOf(a: string, b: string | null): string {

@@ -2,7 +2,7 @@ import type { EventData } from "@lanthorn/contract";
 import { nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
-import type { NewEvent } from "../../../events/log.ts";
+import type { Appended, NewEvent } from "../../../events/log.ts";
 import { compareNetwork, NETWORK_KINDS, type NetworkNow } from "../compare/network.ts";
 import type { Baseline, Found } from "../compare/result.ts";
 import { moveDifferences } from "../differences/transition.ts";
@@ -12,7 +12,7 @@ import { type DifferenceRow, standingDifferences } from "../store/differences.ts
 import { factsOf } from "../store/facts.ts";
 import { countFacts, inTurn, pageOfSite } from "../store/queue.ts";
 import type { RunContext } from "./compare-one.ts";
-import type { BatchDependencies, BatchResult } from "./device-batch.ts";
+import type { BatchDependencies } from "./device-batch.ts";
 import { knownFacts, learnFacts } from "./learn.ts";
 import { earliest, modeOf, stateAfter } from "./next.ts";
 import { takenAt, writeChanges } from "./write.ts";
@@ -21,17 +21,20 @@ import { takenAt, writeChanges } from "./write.ts";
 const COMPARE_EVERY_MS = 60_000;
 const PAGE = 256;
 
-/** Compares a site's network with its baseline. At the end of its learning period a summary of what was learned is published. */
+/**
+ * Compares a site's network with its baseline. At the end of its learning period a summary of what was learned is published.
+ * @returns Where in the log; null where nothing is reported.
+ */
 export async function compareSite(
   deps: BatchDependencies, due: BaselineRow, network: NetworkNow, context: RunContext,
-): Promise<BatchResult> {
+): Promise<Appended | null> {
   const { now, judgements, room } = context;
   const at = toInstant(now);
   const isOver = stateAfter(due, at).state !== due.state;
   const summary = isOver ? await summarize(deps.reads, due.site_id) : "";
   return inTurn(deps.db, due.tenant_id, async (trx) => {
     const [site] = await baselinesById(trx, [due.id]);
-    if (!site) return { appended: null, added: 0, left: 0 };
+    if (!site) return null;
     // Its facts of devices are compared with the devices, and may be very many.
     const facts = await factsOf(trx, [site.id], NETWORK_KINDS);
     const standing = await standingDifferences(trx, [site.id], NETWORK_KINDS);
@@ -41,14 +44,15 @@ export async function compareSite(
     const found = compareNetwork(network, baseline, { activeSince: takenAt(site), now });
     const owner = { tenantId: site.tenant_id, siteId: site.site_id, baselineId: site.id, deviceId: null };
     const moved = moveDifferences(owner, found, standing, {
-      at, room, window: judgements.windowOf(subject), severityOf: (one) => severityOf(one, "", severities),
+      at, room: room.left(site.site_id, standing.length), window: judgements.windowOf(subject), severityOf: (one) => severityOf(one, "", severities),
       acceptanceOf: (one) => judgements.acceptanceOf(subject, one),
       isRogue: ({ kind, key }: Found) => network.facts.some((fact) => fact.kind === kind && fact.key === key && fact.isRogue),
     });
     const after = stateAfter(site, at);
     const hasLearned = after.state !== site.state;
+    room.took(site.site_id, moved.added.length);
     const learned = learnFacts(owner, found, facts, { mode: baseline.mode, at });
-    const appended = await writeChanges(trx, deps.log, site.tenant_id, {
+    return writeChanges(trx, deps.log, site.tenant_id, {
       states: [{
         id: site.id, ...after, learned_at: hasLearned ? at : site.learned_at, presence: site.presence, scopes: site.scopes, updated_at: site.updated_at,
         compare_at: toInstant(earliest(now, [
@@ -57,7 +61,6 @@ export async function compareSite(
       }],
       facts: [learned], differences: [moved], events: hasLearned ? [summaryEvent(site, summary, at)] : [],
     }, { at, placeOf: placeOf(network), baselineAt: () => takenAt(site) });
-    return { appended, added: moved.added.length, left: learned.left };
   });
 }
 

@@ -8,12 +8,12 @@ import { readNetwork, type SiteNetworks } from "../facts/network-facts.ts";
 import { readRogues } from "../facts/rogues.ts";
 import { loadJudgements } from "../judgements.ts";
 import type { BaselineRow } from "../store/baselines.ts";
-import { countStanding } from "../store/differences.ts";
 import { portTextsOf, roguesOf } from "../store/inventory.ts";
 import { dueBaselines, postpone } from "../store/queue.ts";
 import type { RunContext } from "./compare-one.ts";
-import { type BatchResult, compareDevices } from "./device-batch.ts";
+import { compareDevices } from "./device-batch.ts";
 import { addDevices } from "./new-baselines.ts";
+import { openRoom } from "./room.ts";
 import { createRounds } from "./rounds.ts";
 import { compareSite } from "./site-batch.ts";
 import { takeEvents } from "./take-events.ts";
@@ -39,8 +39,6 @@ const BATCH = 64;
 const BATCH_CHARACTERS = 20_000;
 /** What could not be compared is tried again after so long, and lets the others pass. */
 const FAILED_MS = 10 * 60_000;
-/** Differences that have not ended, of one tenant. */
-const MAX_STANDING = 100_000;
 
 /**
  * Compares sites and devices with their baselines: those that events were about, those for which a moment has come (a window that ends, a
@@ -55,19 +53,12 @@ export function createBaselineWatch(deps: WatchDependencies): Job<void> {
   };
   const rounds = createRounds({ ...deps, published });
 
-  const compareTenant = async (tenantId: string, due: readonly BaselineRow[], context: RunContext): Promise<RunContext> => {
-    let { room } = context;
-    const took = ({ appended, added, left }: BatchResult) => {
-      published(tenantId, appended);
-      room -= added;
-      if (left > 0) logger.warn({ facts: left }, "devices have more ports and services than a baseline keeps: the rest is not compared");
-    };
+  const compareTenant = async (tenantId: string, due: readonly BaselineRow[], context: RunContext): Promise<void> => {
     for (const site of due.filter(({ device_id: device }) => device === null)) {
-      took(await compareSite({ ...deps, links }, site, await readNetwork(deps.networks, site.site_id, context.rogues), { ...context, room }));
+      published(tenantId, await compareSite({ ...deps, links }, site, await readNetwork(deps.networks, site.site_id, context.rogues), context));
     }
     const devices = due.filter(({ device_id: device }) => device !== null);
-    for (const part of await inParts(reads, devices)) took(await compareDevices({ ...deps, links }, tenantId, part, { ...context, room }));
-    return { ...context, room };
+    for (const part of await inParts(reads, devices)) published(tenantId, await compareDevices({ ...deps, links }, tenantId, part, context));
   };
 
   const compareDue = async (now: number, stopped: AbortSignal) => {
@@ -79,7 +70,8 @@ export function createBaselineWatch(deps: WatchDependencies): Job<void> {
         const ofTenant = due.filter(({ tenant_id: id }) => id === tenantId);
         try {
           const context = contexts.get(tenantId) ?? await contextOf(reads, tenantId, now);
-          contexts.set(tenantId, await compareTenant(tenantId, ofTenant, context));
+          contexts.set(tenantId, context);
+          await compareTenant(tenantId, ofTenant, context);
         } catch (error) {
           logger.error({ reason: describeError(error), baselines: ofTenant.length }, "baselines could not be compared, trying again in ten minutes");
           await postpone(deps.db, ofTenant.map(({ id }) => id), toInstant(now + FAILED_MS));
@@ -124,6 +116,6 @@ async function inParts(reads: Kysely<Schema>, due: readonly BaselineRow[]): Prom
 async function contextOf(reads: Kysely<Schema>, tenantId: string, now: number): Promise<RunContext> {
   return {
     now, judgements: await loadJudgements(reads, tenantId, now), rogues: readRogues(await roguesOf(reads, tenantId)),
-    room: Math.max(0, MAX_STANDING - await countStanding(reads, tenantId)),
+    room: await openRoom(reads, tenantId),
   };
 }
