@@ -1,4 +1,5 @@
 import { run as api } from "./api.bench.ts";
+import { run as baselines } from "./baselines.bench.ts";
 import { run as decode } from "./decode.bench.ts";
 import { run as fleet } from "./fleet.bench.ts";
 import { run as footprint } from "./footprint.bench.ts";
@@ -14,7 +15,7 @@ import { run as webhooks } from "./webhooks.bench.ts";
 
 /** Every bench by its name; each prints what it measures and, as its last line, the result as JSON. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  api, decode, fleet, footprint, guards, hostile, identity, ingest, portscan, recog, services, sweep, webhooks,
+  api, baselines, decode, fleet, footprint, guards, hostile, identity, ingest, portscan, recog, services, sweep, webhooks,
 };
 
 const [name = "", ...args] = process.argv.slice(2);

@@ -26,17 +26,16 @@ export async function loadJudgements(reads: Kysely<Schema>, tenantId: string, no
   const at = toInstant(now);
   const acceptances = new Map<string, AcceptanceRow[]>();
   const expiries = new Map<string, number>();
+  const expires = (name: string, moment: number) => expiries.set(name, Math.min(moment, expiries.get(name) ?? moment));
   for (const row of await acceptancesAt(reads, tenantId, at)) {
     const name = `${row.kind} ${row.key}`;
-    acceptances.set(name, [...(acceptances.get(name) ?? []), row]);
-    if (row.expires_at !== null) expiries.set(row.id, Date.parse(row.expires_at));
+    push(acceptances, name, row);
+    if (row.expires_at !== null) expires(row.device_id ?? row.site_id ?? row.tag ?? "", Date.parse(row.expires_at));
   }
-  const windows = await windowsFrom(reads, tenantId, at);
-  const templates = (await templatesOf(reads, tenantId)).map(({ facts, ...row }) => ({
-    ...row, facts: (JSON.parse(facts) as Pick<KnownFact, "kind" | "key" | "value">[]).map(({ kind, key, value }): KnownFact =>
-      ({ kind, key, value, firstSeen: null, lookedAt: null, isLearned: false })),
-  }));
-  const windowsOf = (of: Subject) => windows.filter((row) => row.site_id === of.siteId && isMeant(row, of));
+  const windows = new Map<string, WindowRow[]>();
+  for (const row of await windowsFrom(reads, tenantId, at)) push(windows, row.site_id, row);
+  const templates = (await templatesOf(reads, tenantId)).map(({ facts, ...row }) => ({ ...row, facts: once(() => readFacts(facts)) }));
+  const windowsOf = (of: Subject) => (windows.get(of.siteId) ?? []).filter((row) => isMeant(row, of));
   return {
     acceptanceOf(of, { kind, key, outcome, observed }) {
       // What is behind an open port is said by its service.
@@ -49,13 +48,31 @@ export async function loadJudgements(reads: Kysely<Schema>, tenantId: string, no
       return window ? { effect: window.effect, author: window.created_by, reason: window.reason } : null;
     },
     templatesOf: (of) => templates.filter(({ site_id: site, tag }) => (site === null || site === of.siteId) && of.tags.includes(tag))
-      .flatMap(({ facts }) => facts),
+      .flatMap(({ facts }) => facts()),
     nextChange(of) {
       const moments = windowsOf(of).flatMap(({ begins_at: from, ends_at: until }) => [from, until]).map((text) => Date.parse(text));
-      const next = [...moments, ...expiries.values()].filter((moment) => moment > now);
+      const ends = [of.siteId, ...(of.deviceId === null ? [] : [of.deviceId]), ...of.tags].flatMap((name) => expiries.get(name) ?? []);
+      const next = [...moments, ...ends].filter((moment) => moment > now);
       return next.length === 0 ? null : Math.min(...next);
     },
   };
+}
+
+function push<T>(to: Map<string, T[]>, name: string, row: T): void {
+  const list = to.get(name);
+  if (list) list.push(row);
+  else to.set(name, [row]);
+}
+
+function readFacts(text: string): readonly KnownFact[] {
+  return (JSON.parse(text) as Pick<KnownFact, "kind" | "key" | "value">[]).map(({ kind, key, value }) =>
+    ({ kind, key, value, firstSeen: null, lookedAt: null, isLearned: false }));
+}
+
+/** Makes something when it is asked for, once: a thousand templates are many facts, of which few devices need some. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
 
 function isMeant({ device_id: device, tag }: Pick<WindowRow, "device_id" | "tag">, { deviceId, tags }: Subject): boolean {

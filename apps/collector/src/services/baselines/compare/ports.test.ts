@@ -70,7 +70,7 @@ describe("a service", () => {
     ["that is identified in fewer words says nothing", with22({ version: "" }), []],
     ["that was not identified before is learned", { ...with22({}), facts: ["port tcp/22 = open"] }, []],
     ["that was not identified before is learned by nothing frozen", { ...with22({}), facts: ["port tcp/22 = open"], mode: "frozen" }, []],
-    ["of a port that has appeared is told with the port", { ...with22({}), facts: [] }, ["port tcp/22 appeared:  -> open: ssh OpenSSH 9.2p1"]],
+    ["of a port that has appeared is reported with the port", { ...with22({}), facts: [] }, ["port tcp/22 appeared:  -> open: ssh OpenSSH 9.2p1"]],
   ])("%s", (_, of, expected) => expect(compare(of).differences).toEqual(expected));
 
   test("in more words becomes part of the baseline, unless it is frozen", () => {

@@ -5,9 +5,9 @@ import { ApiError, notFound } from "../../../gateway/errors.ts";
 import { pageById } from "../../../gateway/page.ts";
 import { badRequest } from "../../../gateway/route.ts";
 import { acceptanceById, type AcceptanceRow, acceptances, addAcceptance, countAcceptances, removeAcceptance, tagsOf } from "../store/acceptances.ts";
-import { markAllDue, markDue } from "../store/baselines.ts";
+import { baselinesOfDevices, markDue } from "../store/baselines.ts";
 import type { NamedDifference } from "../store/difference-lists.ts";
-import type { Trx } from "../store/handles.ts";
+import type { Change, Trx } from "../store/handles.ts";
 import type { RestDependencies } from "./dependencies.ts";
 import { toAcceptance } from "./records.ts";
 
@@ -16,7 +16,7 @@ export interface AcceptancesService {
   /** Those that have not expired, the oldest first. @throws ApiError NOT_FOUND for a site that the tenant does not have. */
   list(tenantId: string, query: BaselineSettingsQuery): Promise<List<BaselineAcceptance>>;
   /** Adds one for a difference, which stays as it is. @throws ApiError BAD_REQUEST for whom it cannot be right, or an end that is past; CONFLICT for too many. */
-  add(trx: Trx, actor: Actor, row: NamedDifference, wish: BaselineAccept): Promise<BaselineAcceptance>;
+  add(change: Change, actor: Actor, row: NamedDifference, wish: BaselineAccept): Promise<BaselineAcceptance>;
   /** What it covered is reported again if it still differs. @throws ApiError NOT_FOUND. */
   remove(actor: Actor, id: string): Promise<void>;
 }
@@ -39,7 +39,7 @@ export function createAcceptancesService({ store, audit, clock }: Pick<RestDepen
       });
     },
 
-    async add(trx, actor, row, wish) {
+    async add({ trx, concernsAll }, actor, row, wish) {
       const at = toInstant(clock.now());
       if (wish.expires_at !== undefined && wish.expires_at <= at) throw badRequest([{ path: ["expires_at"], message: "must be in the future" }]);
       if ((await countAcceptances(trx, actor.tenantId, { siteId: undefined, now: at })) >= MAX_BASELINE_ACCEPTANCES) {
@@ -50,7 +50,7 @@ export function createAcceptancesService({ store, audit, clock }: Pick<RestDepen
         observed: row.observed, reason: wish.reason, created_by: actor.name, created_at: at, expires_at: wish.expires_at ?? null,
       };
       await addAcceptance(trx, acceptance);
-      if (acceptance.device_id === null) await markAllDue(trx, { tenantId: actor.tenantId, siteId: acceptance.site_id }, at);
+      if (acceptance.device_id === null) concernsAll(acceptance.site_id, at);
       else await markDue(trx, [row.baseline_id], at);
       const shown = await find(trx, actor.tenantId, acceptance.id);
       await audit(trx, {
@@ -60,10 +60,12 @@ export function createAcceptancesService({ store, audit, clock }: Pick<RestDepen
       return shown;
     },
 
-    remove: (actor, id) => store.change(actor.tenantId, async (trx) => {
+    remove: (actor, id) => store.change(actor.tenantId, async (trx, concernsAll) => {
       const before = await find(trx, actor.tenantId, id);
       await removeAcceptance(trx, id);
-      await markAllDue(trx, { tenantId: actor.tenantId, siteId: before.site_id }, toInstant(clock.now()));
+      const at = toInstant(clock.now());
+      if (before.device_id === null) concernsAll(before.site_id, at);
+      else await markDue(trx, (await baselinesOfDevices(trx, [before.device_id])).map((one) => one.id), at);
       await audit(trx, { actor, action: "baseline_acceptance.delete", target: { type: "baseline_acceptance", id }, before, after: null });
     }),
   };

@@ -6,7 +6,6 @@ import { ApiError } from "../../../gateway/errors.ts";
 import { badRequest } from "../../../gateway/route.ts";
 import { readSettings } from "../settings.ts";
 import { changeBaselines, type NamedBaseline, siteSettings } from "../store/baseline-lists.ts";
-import { markAllDue } from "../store/baselines.ts";
 import { countFacts, missingDevices } from "../store/fact-lists.ts";
 import { type FactRow, findFacts, MAX_FACTS, putFacts, removeFacts } from "../store/facts.ts";
 import type { Trx } from "../store/handles.ts";
@@ -26,7 +25,7 @@ export interface BaselineEditor {
 /** Over the collector's database. */
 export function createBaselineEditor({ store, audit, clock }: RestDependencies): BaselineEditor {
   return {
-    update: (actor, id, change) => store.change(actor.tenantId, async (trx) => {
+    update: (actor, id, change) => store.change(actor.tenantId, async (trx, concernsAll) => {
       const row = await findBaseline(trx, actor.tenantId, id);
       await checkUpdate(trx, row, change);
       const at = toInstant(clock.now());
@@ -35,7 +34,7 @@ export function createBaselineEditor({ store, audit, clock }: RestDependencies):
       const after = { ...before, ...Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)) };
       await changeBaselines(trx, [id], { settings: JSON.stringify(after), updated_at: at, compare_at: at });
       // What is set of a site counts for its devices.
-      if (row.device_id === null) await markAllDue(trx, { tenantId: actor.tenantId, siteId: row.site_id }, at);
+      if (row.device_id === null) concernsAll(row.site_id, at);
       await audit(trx, { actor, action: "baseline.update", target: { type: "baseline", id }, before, after });
       return readBaseline(trx, actor.tenantId, id);
     }),

@@ -41,13 +41,13 @@ export function createDifferencesService(
     },
 
     async accept(actor, id, wish) {
-      const { acceptance, appended } = await store.change(actor.tenantId, async (trx) => {
+      const { acceptance, appended } = await store.change(actor.tenantId, async (trx, concernsAll) => {
         const row = await differenceById(trx, actor.tenantId, id);
         if (!row) throw notFound("difference");
         if (row.state === "ended") throw new ApiError("CONFLICT", "it does not differ any more: there is nothing to accept");
         if (row.state === "accepted") throw new ApiError("CONFLICT", "it was accepted already: delete the acceptance to accept it anew");
         const at = toInstant(clock.now());
-        const made = await acceptances.add(trx, actor, row, wish);
+        const made = await acceptances.add({ trx, concernsAll }, actor, row, wish);
         // Its alert ends at once; those of others for whom it is right with the next comparison.
         const accepted = { ...row, state: "accepted", acceptance_id: made.id };
         await setDifferences(trx, [accepted]);

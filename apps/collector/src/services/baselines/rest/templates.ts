@@ -10,7 +10,6 @@ import { pageById } from "../../../gateway/page.ts";
 import { badRequest } from "../../../gateway/route.ts";
 import { tagsOf } from "../store/acceptances.ts";
 import { baselineOfDevice } from "../store/baseline-lists.ts";
-import { markAllDue } from "../store/baselines.ts";
 import { facts } from "../store/fact-lists.ts";
 import type { Trx } from "../store/handles.ts";
 import { addTemplate, changeTemplate, countTemplates, removeTemplate, templateById, type TemplateRow, templates } from "../store/templates.ts";
@@ -56,7 +55,7 @@ export function createTemplatesService({ store, audit, clock }: RestDependencies
     async create(actor, { name, tag, site_id: siteId, facts: given, from_device_id: deviceId }) {
       const { tenantId } = actor;
       if (siteId !== undefined && !(await store.siteExists(tenantId, siteId))) throw notFound("site");
-      return named(name, () => store.change(tenantId, async (trx) => {
+      return named(name, () => store.change(tenantId, async (trx, concernsAll) => {
         if ((await countTemplates(trx, tenantId, undefined)) >= MAX_BASELINE_TEMPLATES) {
           throw new ApiError("CONFLICT", `there are ${MAX_BASELINE_TEMPLATES} templates already: delete some`);
         }
@@ -67,7 +66,7 @@ export function createTemplatesService({ store, audit, clock }: RestDependencies
           updated_at: at,
         };
         await addTemplate(trx, row);
-        await markAllDue(trx, { tenantId, siteId: row.site_id }, at);
+        concernsAll(row.site_id, at);
         await audit(trx, {
           actor, action: "baseline_template.create", target: { type: "baseline_template", id: row.id }, before: null, after: toTemplate(row),
         });
@@ -75,7 +74,7 @@ export function createTemplatesService({ store, audit, clock }: RestDependencies
       }));
     },
 
-    update: (actor, id, { name, tag, facts: given }) => named(name, () => store.change(actor.tenantId, async (trx) => {
+    update: (actor, id, { name, tag, facts: given }) => named(name, () => store.change(actor.tenantId, async (trx, concernsAll) => {
       const before = await find(trx, actor.tenantId, id);
       const at = toInstant(clock.now());
       const change = {
@@ -84,17 +83,17 @@ export function createTemplatesService({ store, audit, clock }: RestDependencies
       };
       const after = { ...before, ...change };
       await changeTemplate(trx, id, change);
-      await markAllDue(trx, { tenantId: actor.tenantId, siteId: before.site_id }, at);
+      concernsAll(before.site_id, at);
       await audit(trx, {
         actor, action: "baseline_template.update", target: { type: "baseline_template", id }, before: toTemplate(before), after: toTemplate(after),
       });
       return toTemplate(after);
     })),
 
-    remove: (actor, id) => store.change(actor.tenantId, async (trx) => {
+    remove: (actor, id) => store.change(actor.tenantId, async (trx, concernsAll) => {
       const row = await find(trx, actor.tenantId, id);
       await removeTemplate(trx, id);
-      await markAllDue(trx, { tenantId: actor.tenantId, siteId: row.site_id }, toInstant(clock.now()));
+      concernsAll(row.site_id, toInstant(clock.now()));
       await audit(trx, {
         actor, action: "baseline_template.delete", target: { type: "baseline_template", id }, before: toTemplate(row), after: null,
       });

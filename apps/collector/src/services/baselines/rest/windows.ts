@@ -5,7 +5,6 @@ import { ApiError, notFound } from "../../../gateway/errors.ts";
 import { pageById } from "../../../gateway/page.ts";
 import { badRequest } from "../../../gateway/route.ts";
 import { tagsOf } from "../store/acceptances.ts";
-import { markAllDue } from "../store/baselines.ts";
 import type { Trx } from "../store/handles.ts";
 import { addWindow, countWindows, removeWindow, windowById, type WindowRow, windows } from "../store/windows.ts";
 import type { RestDependencies } from "./dependencies.ts";
@@ -49,7 +48,7 @@ export function createWindowsService({ store, audit, clock }: RestDependencies):
       const { tenantId } = actor;
       checkEnd(wish.ends_at, clock);
       if (!(await store.siteExists(tenantId, siteId))) throw notFound("site");
-      return store.change(tenantId, async (trx) => {
+      return store.change(tenantId, async (trx, concernsAll) => {
         if (deviceId !== undefined && (await tagsOf(trx, tenantId, deviceId, siteId)) === null) throw notFound("device");
         const at = toInstant(clock.now());
         if ((await countWindows(trx, tenantId, { siteId: undefined, now: at })) >= MAX_BASELINE_WINDOWS) {
@@ -60,17 +59,17 @@ export function createWindowsService({ store, audit, clock }: RestDependencies):
           created_at: at,
         };
         await addWindow(trx, row, toInstant(clock.now() - KEPT_MS));
-        await markAllDue(trx, { tenantId, siteId }, at);
+        concernsAll(siteId, at);
         const shown = toWindow(await find(trx, tenantId, row.id));
         await audit(trx, { actor, action: "baseline_window.create", target: { type: "baseline_window", id: row.id }, before: null, after: shown });
         return shown;
       });
     },
 
-    remove: (actor, id) => store.change(actor.tenantId, async (trx) => {
+    remove: (actor, id) => store.change(actor.tenantId, async (trx, concernsAll) => {
       const row = await find(trx, actor.tenantId, id);
       await removeWindow(trx, id);
-      await markAllDue(trx, { tenantId: actor.tenantId, siteId: row.site_id }, toInstant(clock.now()));
+      concernsAll(row.site_id, toInstant(clock.now()));
       await audit(trx, { actor, action: "baseline_window.delete", target: { type: "baseline_window", id }, before: toWindow(row), after: null });
     }),
   };

@@ -1,3 +1,4 @@
+import { nextTurn } from "@lanthorn/runtime";
 import type { Kysely, Selectable, Transaction } from "kysely";
 import { selectIn } from "../../../db/query/select-in.ts";
 import { insertMany, updateMany } from "../../../db/query/write-many.ts";
@@ -30,10 +31,30 @@ export async function markDue(trx: Trx, baselineIds: readonly string[], at: stri
   });
 }
 
-/** The same with all baselines of a tenant, or of one of its sites: after a change of a template, a window or an acceptance. */
-export async function markAllDue(trx: Trx, { tenantId, siteId }: { readonly tenantId: string; readonly siteId: string | null }, at: string): Promise<void> {
-  const query = trx.updateTable("baselines").set({ compare_at: at }).where("tenant_id", "=", tenantId).where("compare_at", ">", at);
-  await (siteId === null ? query : query.where("site_id", "=", siteId)).execute();
+/** All baselines of a tenant, or of one of its sites where that is given. */
+export interface Everything {
+  readonly tenantId: string;
+  readonly siteId: string | null;
+}
+
+/** In one transaction, in which ingest waits: some milliseconds. */
+const MARKED_AT_ONCE = 500;
+
+/**
+ * The same with all baselines of a tenant or site, some at a time: there may be 50,000. Should it end early, those that are left are compared
+ * within the hour, as all are.
+ */
+export async function markAllDue(db: Kysely<Schema>, { tenantId, siteId }: Everything, at: string): Promise<void> {
+  for (let after = "", went = MARKED_AT_ONCE; went === MARKED_AT_ONCE;) {
+    const from = after;
+    const query = db.selectFrom("baselines").select(["id", "compare_at"]).where("tenant_id", "=", tenantId).where("id", ">", from)
+      .orderBy("id").limit(MARKED_AT_ONCE);
+    const page = await (siteId === null ? query : query.where("site_id", "=", siteId)).execute();
+    const due = page.filter(({ compare_at: next }) => next > at).map(({ id }) => id);
+    if (due.length > 0) await db.transaction().execute((trx) => markDue(trx, due, at));
+    [after, went] = [page.at(-1)?.id ?? "", page.length];
+    await nextTurn();
+  }
 }
 
 /** These baselines, as they are now. */

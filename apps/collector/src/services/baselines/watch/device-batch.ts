@@ -1,4 +1,4 @@
-import { toInstant } from "@lanthorn/runtime";
+import { nextTurn, systemClock, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
 import type { Appended, EventLog } from "../../../events/log.ts";
@@ -21,17 +21,26 @@ export interface BatchDependencies {
   readonly links: SiteLinks;
 }
 
+/** What came of comparing some devices. */
+interface Compared {
+  /** Where in the log; null where nothing is reported. */
+  readonly appended: Appended | null;
+  /** What their transaction took, by the machine's own clock. */
+  readonly ms: number;
+}
+
 /**
  * Compares devices of one tenant with their baselines, and writes what comes of it in one transaction. What is seen of the devices is read
  * before it: it may be a moment old, the baselines are as they are.
- * @returns Where in the log; null where nothing is reported.
  */
 export async function compareDevices(
   deps: BatchDependencies, tenantId: string, due: readonly BaselineRow[], context: RunContext,
-): Promise<Appended | null> {
+): Promise<Compared> {
   const seen = await readSeen(deps, tenantId, due);
   const at = toInstant(context.now);
-  return inTurn(deps.db, tenantId, async (trx) => {
+  await nextTurn();
+  const beganAt = systemClock.monotonic();
+  const appended = await inTurn(deps.db, tenantId, async (trx) => {
     const stored = await readStored(trx, due, seen.devices);
     const befores = await readBefores(trx, stored, seen.devices);
     const outcomes: DeviceOutcome[] = [];
@@ -52,6 +61,7 @@ export async function compareDevices(
       differences: outcomes.flatMap(({ differences }) => differences), events: [],
     }, { at, placeOf: placesOf(seen.devices), baselineAt: (row) => takenAt(baselineOf.get(row.baseline_id) as BaselineRow) });
   });
+  return { appended, ms: systemClock.monotonic() - beganAt };
 }
 
 async function readSeen({ reads, links }: BatchDependencies, tenantId: string, due: readonly BaselineRow[]) {

@@ -1,4 +1,4 @@
-import { toInstant } from "@lanthorn/runtime";
+import { nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
 import type { Appended, EventLog } from "../../../events/log.ts";
@@ -10,9 +10,9 @@ import { addDevices, addSites } from "./new-baselines.ts";
 import { writeChanges } from "./write.ts";
 
 /** Rows of one page: some milliseconds. */
-const PAGE = 256;
+const PAGE = 64;
 /** A large installation is gone through within minutes, and a run stays short. */
-const PAGES_A_RUN = 20;
+const PAGES_A_RUN = 80;
 
 interface RoundDependencies {
   readonly db: Kysely<Schema>;
@@ -75,7 +75,7 @@ export function createRounds(deps: RoundDependencies): { run(now: number, stoppe
         await addSites(db, tenantId, fresh.filter((row) => row.tenant_id === tenantId).map(({ id }) => id), now);
       }
       for (const round of [devices, differences, members]) {
-        for (let pages = 0; pages < PAGES_A_RUN && !stopped.aborted; pages += 1) if (!(await round(now))) break;
+        for (let pages = 0; pages < PAGES_A_RUN && !stopped.aborted && await round(now); pages += 1) await nextTurn();
       }
     },
   };

@@ -37,12 +37,8 @@ export async function takeEvents(
     const { first, last } = await deps.log.reach(tenantId);
     const hasGap = seq !== null && first > seq + 1;
     let from = seq === null || hasGap ? last : seq;
-    if (seq === null || hasGap) {
-      await inTurn(deps.db, tenantId, async (trx) => {
-        if (hasGap) await markAllDue(trx, { tenantId, siteId: null }, toInstant(now));
-        await setCursor(trx, tenantId, last);
-      });
-    }
+    if (hasGap) await markAllDue(deps.db, { tenantId, siteId: null }, toInstant(now));
+    if (seq === null || hasGap) await inTurn(deps.db, tenantId, (trx) => setCursor(trx, tenantId, last));
     for (; from < last && !stopped.aborted; from = Math.min(from + AT_ONCE, last)) {
       const upTo = Math.min(from + AT_ONCE, last);
       const devices = await takeSome(deps, tenantId, { from, upTo, at: toInstant(now) });

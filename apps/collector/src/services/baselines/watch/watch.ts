@@ -10,6 +10,7 @@ import { loadJudgements } from "../judgements.ts";
 import type { BaselineRow } from "../store/baselines.ts";
 import { portTextsOf, roguesOf } from "../store/inventory.ts";
 import { dueBaselines, postpone } from "../store/queue.ts";
+import { createBatchSize } from "./batch-size.ts";
 import type { RunContext } from "./compare-one.ts";
 import { compareDevices } from "./device-batch.ts";
 import { addDevices } from "./new-baselines.ts";
@@ -33,10 +34,10 @@ export interface WatchDependencies {
 const RUN_EVERY_MS = 30_000;
 /** What a run may take before it leaves the rest to the next one. */
 const MAX_RUN_MS = 20_000;
-/** Devices of one transaction, in which ingest waits. */
+/** Devices for which baselines are made in one transaction. */
 const BATCH = 64;
 /** Devices with very many ports are compared in smaller transactions: characters of their lists of open ports. */
-const BATCH_CHARACTERS = 20_000;
+const BATCH_CHARACTERS = 5000;
 /** What could not be compared is tried again after so long, and lets the others pass. */
 const FAILED_MS = 10 * 60_000;
 
@@ -52,20 +53,28 @@ export function createBaselineWatch(deps: WatchDependencies): Job<void> {
     if (appended) deps.published(tenantId, appended.fromSeq);
   };
   const rounds = createRounds({ ...deps, published });
+  const size = createBatchSize();
 
   const compareTenant = async (tenantId: string, due: readonly BaselineRow[], context: RunContext): Promise<void> => {
     for (const site of due.filter(({ device_id: device }) => device === null)) {
       published(tenantId, await compareSite({ ...deps, links }, site, await readNetwork(deps.networks, site.site_id, context.rogues), context));
+      await nextTurn();
     }
     const devices = due.filter(({ device_id: device }) => device !== null);
-    for (const part of await inParts(reads, devices)) published(tenantId, await compareDevices({ ...deps, links }, tenantId, part, context));
+    for (const part of await inParts(reads, devices)) {
+      const { appended, ms } = await compareDevices({ ...deps, links }, tenantId, part, context);
+      published(tenantId, appended);
+      size.took(ms);
+      await nextTurn();
+    }
   };
 
   const compareDue = async (now: number, stopped: AbortSignal) => {
     const contexts = new Map<string, RunContext>();
     const until = clock.monotonic() + MAX_RUN_MS;
     while (!stopped.aborted && clock.monotonic() < until) {
-      const due = await dueBaselines(reads, toInstant(now), BATCH);
+      const limit = size.now();
+      const due = await dueBaselines(reads, toInstant(now), limit);
       for (const tenantId of new Set(due.map(({ tenant_id: id }) => id))) {
         const ofTenant = due.filter(({ tenant_id: id }) => id === tenantId);
         try {
@@ -77,7 +86,7 @@ export function createBaselineWatch(deps: WatchDependencies): Job<void> {
           await postpone(deps.db, ofTenant.map(({ id }) => id), toInstant(now + FAILED_MS));
         }
       }
-      if (due.length < BATCH) break;
+      if (due.length < limit) break;
       await nextTurn();
     }
   };
@@ -88,7 +97,10 @@ export function createBaselineWatch(deps: WatchDependencies): Job<void> {
       const now = clock.now();
       const touched = await takeEvents({ ...deps, links }, now, stopped);
       for (const [tenantId, ids] of touched) {
-        for (let at = 0; at < ids.length; at += BATCH) await addDevices(deps, tenantId, ids.slice(at, at + BATCH), now);
+        for (let at = 0; at < ids.length; at += BATCH) {
+          await addDevices(deps, tenantId, ids.slice(at, at + BATCH), now);
+          await nextTurn();
+        }
       }
       await rounds.run(now, stopped);
       await compareDue(now, stopped);
