@@ -61,7 +61,7 @@ describe("a device", () => {
   });
   const offline = (minutes: number, rest: Partial<Member> = {}) =>
     member({ presence: "offline", expected: "always", lastSeenAt: from(NOW, -minutes * 60_000), ...rest });
-  const compare = (one: Member, { known = ["device d = nas"] as readonly FactText[], mode = "active" as Mode } = {}) => {
+  const compare = (one: Member, { known = ["device d = nas"], mode = "active" }: { readonly known?: readonly FactText[]; readonly mode?: Mode } = {}) => {
     const found = compareMember(one, baselineOf(known, mode), { now: Date.parse(NOW), missingMs: 15 * 60_000 });
     return { ...outcomes(found), again: found.again };
   };
