@@ -34,7 +34,7 @@ export interface Capture {
 }
 
 /**
- * Takes the next frames in their order: 1 to 512, never while an earlier call runs. Frames that this host itself sends are among
+ * Takes the next frames in their order: 1 to 32, never while an earlier call runs. Frames that this host itself sends are among
  * them, those of an injector too; the filter `not ether src MAC` leaves them out.
  */
 export type OnFrames = (batch: readonly CapturedFrame[]) => void;

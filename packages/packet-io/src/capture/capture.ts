@@ -2,6 +2,7 @@ import type { Capture, OnFrames, OnLost, PacketIoClock } from "./capture-types.t
 import { PacketIoError } from "../errors.ts";
 import { createFrameQueue } from "./frame-queue.ts";
 import { linkError, type LinkState, readLinkState } from "../interface/link-state.ts";
+import { takeTurn } from "./take-turn.ts";
 import { closePcapHandle, openPcapHandle, reapClosedHandles, startPolling } from "./pcap-handle.ts";
 
 /**
@@ -72,13 +73,15 @@ export function openCapture(options: CaptureOptions): Capture {
   });
   const readKernelDrops = createKernelCounters(() => session.stats());
 
-  /** @param next Called in a later turn: what waits is handed over in batches. @returns False where nothing waits. */
-  const handOver = (next: () => void): boolean => {
-    const batch = queue.take();
-    if (batch.length === 0) return false;
-    if (queue.length > 0 || !open) drain = setImmediate(next);
+  const onBatch: OnFrames = (batch) => {
     handedOver += batch.length;
     options.onFrames(batch);
+  };
+  /** @param next Called in a later turn: what waits is handed over in batches. @returns False where nothing waits. */
+  const handOver = (next: () => void): boolean => {
+    if (queue.length === 0) return false;
+    drain = setImmediate(next);
+    takeTurn({ clock: options.clock, take: () => queue.take(), onFrames: onBatch });
     return true;
   };
   const deliver = () => {

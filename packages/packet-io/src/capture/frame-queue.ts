@@ -1,7 +1,7 @@
 import type { CapturedFrame } from "./capture-types.ts";
 
-/** Enough to spread the cost of a call thin; few enough that one batch does not hold up the event loop. */
-export const BATCH_FRAMES = 512;
+/** Enough to spread the cost of a call thin; few enough that the costliest frames hold up the event loop for some milliseconds only. */
+export const BATCH_FRAMES = 32;
 
 /** A tenth of a second of a 100 k frames/s burst. */
 const QUEUE_FRAMES = 8192;

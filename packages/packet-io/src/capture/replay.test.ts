@@ -106,14 +106,30 @@ describe("a replay", () => {
     expect([frames.length, ended]).toEqual([3, "file-unreadable"]);
   });
 
-  test("reads a file of many pieces in batches of at most 512", async () => {
+  test("reads a file of many pieces in batches of at most 32", async () => {
     const frameAt = (second: number) => ({ seconds: second, nanoseconds: 0, bytes: new Uint8Array(200).fill(second % 251) });
     const { batches, frames, ended } = await play(pcapOf(Array.from({ length: 5000 }, (_, index) => frameAt(index + 1))));
     expect([frames.length, ended]).toEqual([5000, null]);
-    expect(Math.max(...batches.map((batch) => batch.length))).toBeLessThanOrEqual(512);
+    expect(Math.max(...batches.map((batch) => batch.length))).toBeLessThanOrEqual(32);
     const isRight = ({ atMicroseconds, bytes }: CapturedFrame, second: number) =>
       atMicroseconds === second * 1e6 && bytes.every((byte) => byte === second % 251);
     expect(frames.every((frame, index) => isRight(frame, index + 1))).toBe(true);
+  });
+
+  test("lets others have their turn while a slow reader takes a file", async () => {
+    const clock = createFakeClock();
+    let turns = 0;
+    let isOver = false;
+    const others = () => {
+      turns += 1;
+      if (!isOver) setImmediate(others);
+    };
+    setImmediate(others);
+    let now = 0;
+    const file = pcapOf(Array.from({ length: 1024 }, (_, index) => ({ seconds: 1 + index, nanoseconds: 0, bytes: new Uint8Array(60) })));
+    const { counters } = await play(file, { clock: { ...clock, monotonic: () => now }, onFrames: (batch) => void (now += batch.length * 0.122) });
+    isOver = true;
+    expect([counters?.frames, turns >= 1024 / 96]).toEqual([1024, true]);
   });
 
   test("keeps the pauses of the file when asked to, and makes none of steps back in time", async () => {

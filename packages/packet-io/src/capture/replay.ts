@@ -3,6 +3,7 @@ import { type CaptureReader, type CaptureRecord, createCaptureReader, type Malfo
 import type { Capture, CapturedFrame, OnFrames, OnLost, PacketIoClock } from "./capture-types.ts";
 import { PacketIoError } from "../errors.ts";
 import { BATCH_FRAMES } from "./frame-queue.ts";
+import { takeTurn } from "./take-turn.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -41,6 +42,8 @@ export function openReplay(options: ReplayOptions): Capture {
   let frames = 0;
   let others = 0;
   let waiting: readonly CapturedFrame[] = toFrames(source.first.records);
+  /** How many of them were handed over. */
+  let next = 0;
   let malformed = source.first.malformed;
   let ended = false;
   let cancel = () => {};
@@ -73,12 +76,20 @@ export function openReplay(options: ReplayOptions): Capture {
   function readMore(): void {
     const chunk = source.read();
     ended = chunk.length === 0;
-    const next = source.reader.push(chunk);
-    waiting = toFrames(next.records);
-    malformed = next.malformed;
+    const { records, malformed: fault } = source.reader.push(chunk);
+    waiting = toFrames(records);
+    next = 0;
+    malformed = fault;
+  }
+  function takeBatch(end: number): readonly CapturedFrame[] {
+    if (!open) return [];
+    const batch = waiting.slice(next, Math.min(end, next + BATCH_FRAMES));
+    next += batch.length;
+    frames += batch.length;
+    return batch;
   }
   function play(): void {
-    if (waiting.length === 0) {
+    if (next === waiting.length) {
       if (malformed || ended) return finish();
       try {
         readMore();
@@ -88,16 +99,13 @@ export function openReplay(options: ReplayOptions): Capture {
       }
       return soon();
     }
-    const due = pace ? pace.countDue(waiting) : waiting.length;
-    if (due === 0) {
+    const end = pace ? next + pace.countDue(waiting.slice(next)) : waiting.length;
+    if (end === next) {
       cancel = options.clock.after(pace?.waitMs() ?? 0, play);
       return;
     }
-    const batch = waiting.slice(0, Math.min(due, BATCH_FRAMES));
-    waiting = waiting.slice(batch.length);
-    frames += batch.length;
     soon();
-    options.onFrames(batch);
+    takeTurn({ clock: options.clock, take: () => takeBatch(end), onFrames: options.onFrames });
   }
   soon();
   return {

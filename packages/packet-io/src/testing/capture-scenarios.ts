@@ -61,15 +61,28 @@ async function ownFrames() {
 async function slowReader() {
   let frames = 0;
   let turns = 0;
+  let sinceTurn = 0;
+  let mostBetweenTurns = 0;
+  let last = -1;
+  let isInOrder = true;
   const capture = keepCapture({
     interface: "va",
     onFrames(batch) {
       frames += batch.length;
-      const until = performance.now() + 10;
+      sinceTurn += batch.length;
+      mostBetweenTurns = Math.max(mostBetweenTurns, sinceTurn);
+      for (const frame of batch) {
+        isInOrder &&= numberOf(frame) > last;
+        last = numberOf(frame);
+      }
+      const until = performance.now() + 0.1 * batch.length;
       while (performance.now() < until);
     },
   });
-  const stop = systemClock.every(1, () => void (turns += 1));
+  const stop = systemClock.every(1, () => {
+    turns += 1;
+    sinceTurn = 0;
+  });
   await promisify(execFile)(process.execPath, [...process.execArgv, process.argv[1] ?? "", "flood"]);
   const handled = () => {
     const { droppedByKernel, droppedByReader } = capture.counters();
@@ -77,7 +90,7 @@ async function slowReader() {
   };
   await until(() => handled() >= FLOOD_FRAMES);
   stop();
-  return { handled: handled(), sent: FLOOD_FRAMES, otherTurns: turns, counters: capture.counters() };
+  return { handled: handled(), sent: FLOOD_FRAMES, otherTurns: turns, mostBetweenTurns, isInOrder, counters: capture.counters() };
 }
 
 /** Run by `slowReader` in a process of its own, so that frames come while the reader is busy. */
