@@ -1,3 +1,4 @@
+import { toInstant } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 
@@ -10,19 +11,50 @@ const COLUMNS = [
   "baseline_id", "tenant_id", "kind", "key", "value", "source", "author", "reason", "first_seen", "looked_at", "scope",
 ] as const satisfies readonly (keyof FactRow)[];
 
-/** What is normal of a device is normal of the one that it is merged into, unless that one has its own word on it. */
-export async function takeBaseline(trx: Trx, { from, to }: { readonly from: string; readonly to: string }): Promise<void> {
+/** Two devices of a site, of which one is merged into the other. */
+interface Move {
+  readonly from: string;
+  readonly to: string;
+  readonly siteId: string;
+}
+
+/** As many a baseline keeps; what is beyond is neither kept nor compared. */
+const MAX_FACTS = 4096;
+
+/**
+ * What is normal of a device is normal of the one that it is merged into, unless that one has its own word on it; what people accepted and
+ * when it is serviced counts for that one. Its differences end with it: they are found again where they are still so.
+ * @param now Milliseconds since the epoch.
+ */
+export async function takeBaseline(trx: Trx, { from, to, siteId }: Move, now: number): Promise<void> {
+  for (const table of ["baseline_acceptances", "baseline_windows"] as const) {
+    await trx.updateTable(table).set({ device_id: to }).where("device_id", "=", from).where("site_id", "=", siteId).execute();
+  }
+  await takeMembership(trx, { from, to, siteId });
   const kept = await trx.selectFrom("baselines").select("id").where("device_id", "=", to).executeTakeFirst();
   if (!kept) return;
-  await trx.insertInto("baseline_facts").columns([...COLUMNS]).expression((eb) => eb.selectFrom("baseline_facts")
-    .innerJoin("baselines", "baselines.id", "baseline_facts.baseline_id")
+  await trx.updateTable("baselines").set({ compare_at: toInstant(now) }).where("id", "=", kept.id).execute();
+  const { count } = await trx.selectFrom("baseline_facts").select((eb) => eb.fn.countAll<number>().as("count")).where("baseline_id", "=", kept.id)
+    .executeTakeFirstOrThrow();
+  await trx.insertInto("baseline_facts").columns([...COLUMNS]).expression((eb) => eb.selectFrom("baseline_facts as f")
+    .innerJoin("baselines as b", "b.id", "f.baseline_id")
     .select((of) => [
-      of.val(kept.id).as("baseline_id"), "baseline_facts.tenant_id", "kind", "key", "value", "source", "author", "reason", "first_seen", "looked_at", "scope",
+      of.val(kept.id).as("baseline_id"), "f.tenant_id", "f.kind", "f.key", "f.value", "f.source", "f.author", "f.reason", "f.first_seen", "f.looked_at", "f.scope",
     ])
     // What the device's presence was is not what the two are together.
-    .where("baselines.device_id", "=", from).where("kind", "<>", "presence")
+    .where("b.device_id", "=", from).where("f.kind", "<>", "presence")
     .where((of) => of.not(of.exists(of.selectFrom("baseline_facts as own").select("own.key").where("own.baseline_id", "=", kept.id)
-      .whereRef("own.kind", "=", "baseline_facts.kind").whereRef("own.key", "=", "baseline_facts.key"))))).execute();
+      .whereRef("own.kind", "=", "f.kind").whereRef("own.key", "=", "f.key"))))
+    .orderBy("f.kind").orderBy("f.key").limit(Math.max(0, MAX_FACTS - count))).execute();
+}
+
+/** Where its site knows the device, it knows the one that it is merged into. */
+async function takeMembership(trx: Trx, { from, to, siteId }: Move): Promise<void> {
+  const known = await trx.selectFrom("baseline_facts as f").innerJoin("baselines as b", "b.id", "f.baseline_id").selectAll("f").where("f.kind", "=", "device")
+    .where("f.key", "=", from).where("b.site_id", "=", siteId).where("b.scope", "=", "").executeTakeFirst();
+  if (!known) return;
+  await trx.insertInto("baseline_facts").values({ ...known, key: to }).onConflict((conflict) => conflict.columns(["baseline_id", "kind", "key"]).doNothing())
+    .execute();
 }
 
 /**
@@ -33,8 +65,8 @@ export async function takeBaseline(trx: Trx, { from, to }: { readonly from: stri
 export async function splitBaseline(
   trx: Trx, { kept, split, siteId }: { readonly kept: string; readonly split: string; readonly siteId: string }, now: number,
 ): Promise<void> {
-  const at = new Date(now).toISOString();
-  await trx.updateTable("baselines").set({ state: "learning", learning_until: new Date(now + LEARNING_MS).toISOString(), compare_at: at })
+  const at = toInstant(now);
+  await trx.updateTable("baselines").set({ state: "learning", learning_until: toInstant(now + LEARNING_MS), compare_at: at })
     .where("device_id", "=", kept).where("state", "=", "active").execute();
   const site = await trx.selectFrom("baselines").select(["id", "tenant_id"]).where("site_id", "=", siteId).where("scope", "=", "").executeTakeFirst();
   if (!site) return;

@@ -58,7 +58,7 @@ export function createMerges({ audit, clock }: { readonly audit: Audit; readonly
     async merge(trx, { kept, merged }, { by, reasons }) {
       const after = mergeRecords(kept, merged);
       await deleteParts(trx, [kept.device.id, merged.device.id]);
-      await takeBaseline(trx, { from: merged.device.id, to: kept.device.id });
+      await takeBaseline(trx, { from: merged.device.id, to: kept.device.id, siteId: kept.device.site_id }, clock.now());
       const changes = await takeHistory(trx, { from: merged.device.id, to: kept.device.id });
       await writeRecord(trx, after, { isNew: false });
       const snapshot = { kept, merged, after, changes };
