@@ -3,6 +3,7 @@ import type { SiteGuards } from "@lanthorn/contract";
 import { describe, expect, test } from "vitest";
 import { formatAnswer } from "../answer.ts";
 import type { Connection } from "../connection.ts";
+import { setGuards } from "./guards-set.ts";
 import { allow, disallow, learnGuards, listExceptions, showGuards } from "./guards.ts";
 
 const ID = "01939f6e-2a10-7c3e-8f00-000000000001";
@@ -45,6 +46,29 @@ describe("guards", () => {
     await learnGuards(connection, "Office", NOW);
     expect(asked).toEqual([ID]);
     await expect(learnGuards(connection, undefined, NOW)).rejects.toMatchObject({ code: "bad-option" });
+  });
+
+  test("are set by name, and what is not named stays", async () => {
+    const asked: unknown[] = [];
+    const connection = connect({ updateSiteGuards: (...of) => (asked.push(...of.slice(0, 2)), Promise.resolve(GUARDS)), readSiteGuards: () => Promise.resolve(GUARDS) }, "Office");
+    const set = async (...settings: readonly string[]) => {
+      asked.length = 0;
+      const answer = await setGuards(connection, settings, "Office", NOW);
+      expect([asked[0], answer.json]).toEqual([ID, GUARDS]);
+      return asked[1];
+    };
+    expect(await set("enabled=on", "active=false", "roaming-gateways=off")).toEqual({ enabled: true, active: false, roaming_gateways: false });
+    expect(await set("learning_minutes=1440", "quiet_seconds=default")).toEqual({ learning_minutes: 1440, quiet_seconds: null });
+    expect(await set("dhcp_servers=10.0.0.2, 2001:db8::2", "routers=none")).toEqual({ dhcp_servers: ["10.0.0.2", "2001:db8::2"], routers: [] });
+  });
+
+  test.each([
+    ["enabled"], ["=on"], ["enabled=maybe"], ["colour=red"], ["toString=1"], ["learning_minutes=-1"], ["learning_minutes=43201"], ["learning_minutes="], ["quiet_seconds=0"],
+    ["quiet_seconds=1e3"], ["dhcp_servers="], ["dhcp_servers=10.0.0.2,nonsense"], ["routers=10.0.0.0/24"], ["active=on active=off"],
+    [`routers=${"10.0.0.1,".repeat(256)}10.0.0.1`],
+  ])("refuse to set %s", async (text) => {
+    const connection = connect({ updateSiteGuards: () => Promise.reject(new Error("it was asked for")) }, "Office");
+    await expect(setGuards(connection, text.split(" "), undefined, NOW)).rejects.toMatchObject({ code: "bad-option" });
   });
 
   test("do not report what is allowed until it expires", async () => {

@@ -2,6 +2,7 @@ import { GUARD_KINDS } from "@lanthorn/contract";
 import { type Command, Option } from "commander";
 import { showCoverage } from "../commands/coverage.ts";
 import { allow, type AllowOptions, disallow, learnGuards, listExceptions, showGuards } from "../commands/guards.ts";
+import { GUARD_SETTING_FORMS, setGuards } from "../commands/guards-set.ts";
 import type { GroupDependencies } from "./group.ts";
 
 const SITE = ["--site <site>", "the site's name or id; may be left out where there is only one"] as const;
@@ -17,6 +18,18 @@ export function addGuardCommands(program: Command, { answering, clock }: GroupDe
     guards.command("learn").description("have a site's probes learn anew what is normal, as after a change of the network; what they learned before stays")
       .option(...SITE),
     (connection, { site }: { site?: string }) => learnGuards(connection, site, clock.now()),
+  );
+  answering(
+    guards.command("set <setting...>").description("change what a site's guards watch by, as NAME=VALUE; what is not named stays").option(...SITE)
+      .addHelpText("after", `
+Settings:
+${GUARD_SETTING_FORMS}
+
+Examples:
+  lanthorn guards set enabled=on active=on
+  lanthorn guards set dhcp_servers=10.0.0.2,10.0.0.3 routers=10.0.0.1 --site "Store 12"
+  lanthorn guards set learning_minutes=1440 quiet_seconds=default`),
+    (connection, settings: readonly string[], { site }: { site?: string }) => setGuards(connection, settings, site, clock.now()),
   );
   answering(
     guards.command("allow").description("do not report something that is right; all that you give must match")

@@ -12,7 +12,7 @@ interface Report {
 }
 
 const MIRROR = "Have the switch mirror the uplink's port to the probe's port, both directions (SPAN, port mirroring).";
-const SEND = "Let the guards send: active = true in the probe's file and for the site.";
+const SEND = "Let the guards send: active = true in the probe's file, and `lanthorn guards set active=on` for the site.";
 
 const sees = (why: string): Verdict => ({ state: "sees", why, what_to_do: null });
 const partly = (why: string, todo: string): Verdict => ({ state: "partly", why, what_to_do: todo });
@@ -93,7 +93,7 @@ export function factsOf(coverage: ProbeCoverage, networks: readonly string[]): R
 /** What a probe's detectors can see. @param state How its guards are; where they are off, all are blind. */
 export function detectorsOf(coverage: ProbeCoverage | undefined, state: GuardsState): Detector[] {
   return Object.entries(DETECTORS).flatMap(([name, judge]) => {
-    if (!state.enabled) return [{ name, ...blind("The probe's guards are turned off.", "Turn them on: enabled = true in the probe's file and for the site.") }];
+    if (!state.enabled) return [{ name, ...blind("The probe's guards are turned off.", "Turn them on: enabled = true in the probe's file, and `lanthorn guards set enabled=on` for the site.") }];
     return coverage ? [{ name, ...judge({ coverage, isActive: state.active }) }] : [];
   });
 }
