@@ -4,9 +4,12 @@ export type ServiceChange = "same" | "finer" | "coarser" | "changed" | "replaced
 /** Names that say nothing of what is behind. */
 const VAGUE: ReadonlySet<string> = new Set(["", "ssl", "unknown", "tcpwrapped"]);
 
+/** Characters of a service as a fact has it. */
+export const MAX_SERVICE = 255;
+
 /** A service as a fact has it: its name, product and version, as far as they are known. */
 export function serviceText({ service, version }: { readonly service: string; readonly version: string }): string {
-  return `${service} ${version}`.trim().slice(0, 255);
+  return `${service} ${version}`.trim().slice(0, MAX_SERVICE);
 }
 
 /**

@@ -176,6 +176,7 @@ describe("a baseline", () => {
       others.push(await world.addBaseline({ device_id: id }));
     }
     await world.addFact(others[59] ?? "", "port", "tcp/22", "open");
+    for (const id of [others[0] ?? "", others[30] ?? ""]) for (let port = 1; port <= 700; port += 1) await world.addFact(id, "port", `tcp/${port}`, "open");
     await world.call("POST", `/${world.siteBaseline}/approve`, { devices: true });
     expect((await list()).data.every(({ approved_by: by }) => by === world.admin.username)).toBe(true);
     await world.call("POST", `/${world.siteBaseline}/reset`, { devices: true, reason: "moved", learning_minutes: 60 });

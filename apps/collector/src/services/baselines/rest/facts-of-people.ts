@@ -1,7 +1,7 @@
-import type { BaselineFactKind } from "@lanthorn/contract";
-import { Id, parseMac } from "@lanthorn/contract";
+import { type BaselineFactKind, Id, parseMac } from "@lanthorn/contract";
 import { addressKey } from "../../../db/keys/address-key.ts";
 import { plainNetworks } from "../../../db/keys/plain-networks.ts";
+import { MAX_SERVICE } from "../compare/service-text.ts";
 
 interface Fact {
   readonly kind: BaselineFactKind;
@@ -25,7 +25,7 @@ export function plainFact<F extends Fact>(fact: F, of: "site" | "device"): { rea
   const plainKey = KEYS[kind](key);
   if (plainKey === null) return { path: "key", message: `must be ${KEY_FORMS[kind]}` };
   const plainValue = valueOf(kind, value);
-  if (plainValue === null) return { path: "value", message: `must be ${OF_SITE.has(kind) ? "MAC addresses, with commas between them" : kind === "port" ? "`open`" : "a text"}` };
+  if (plainValue === null) return { path: "value", message: `must be ${OF_SITE.has(kind) ? "MAC addresses, with commas between them" : kind === "port" ? "`open`" : kind === "service" ? `a text of at most ${MAX_SERVICE} characters` : "a text"}` };
   return { fact: { ...fact, key: plainKey, value: plainValue } };
 }
 
@@ -57,6 +57,8 @@ const KEY_FORMS: Readonly<Record<Exclude<BaselineFactKind, "presence">, string>>
 
 function valueOf(kind: BaselineFactKind, value: string): string | null {
   if (kind === "port") return value === "open" ? value : null;
+  // What is observed is never longer.
+  if (kind === "service" && value.length > MAX_SERVICE) return null;
   if (!OF_SITE.has(kind) || kind === "device") return value === "" && kind !== "device" ? null : value;
   // A server behind a router has no MAC address here.
   if (value === "" && kind === "dns_server") return value;

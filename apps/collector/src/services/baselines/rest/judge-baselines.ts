@@ -4,7 +4,7 @@ import type { Actor } from "../../../gateway/environment.ts";
 import { ApiError } from "../../../gateway/errors.ts";
 import { badRequest } from "../../../gateway/route.ts";
 import { factTaken } from "../differences/take.ts";
-import { type BaselineChange, changeBaselines, deviceBaselines, type NamedBaseline } from "../store/baseline-lists.ts";
+import { type BaselineChange, changeBaselines, deviceBaselines, differenceCounts, factCounts, type NamedBaseline } from "../store/baseline-lists.ts";
 import { standingDifferences } from "../store/differences.ts";
 import { clearFacts, type FactRow, putFacts, removeFacts } from "../store/facts.ts";
 import type { Trx } from "../store/handles.ts";
@@ -26,6 +26,8 @@ export interface BaselineJudge {
 
 /** Baselines of a site's devices that are changed in one transaction, in which ingest waits. */
 const AT_ONCE = 50;
+/** Fewer where they have many facts and differences: rows that are written in it. */
+const ROWS_AT_ONCE = 1000;
 
 /** Over the collector's database. */
 export function createBaselineJudge({ store, audit, clock }: RestDependencies): BaselineJudge {
@@ -41,14 +43,14 @@ export function createBaselineJudge({ store, audit, clock }: RestDependencies): 
       await audit(trx, { actor, action, target: { type: "baseline", id }, before: { state, learning_until, approved_by, approved_at }, after });
       return row.site_id;
     });
-    for (let after = "", went = hasDevices ? AT_ONCE : 0; went === AT_ONCE;) {
-      const from = after;
+    for (let after: string | undefined = hasDevices ? "" : undefined; after !== undefined;) {
+      const from: string = after;
       const rows = await store.change(actor.tenantId, async (trx) => {
-        const some = await deviceBaselines(trx, { tenantId: actor.tenantId, siteId }, from, AT_ONCE);
+        const some = await fitting(trx, await deviceBaselines(trx, { tenantId: actor.tenantId, siteId }, from, AT_ONCE));
         if (some.length > 0) await apply(trx, some);
         return some;
       });
-      [after, went] = [rows.at(-1)?.id ?? "", rows.length];
+      after = rows.at(-1)?.id;
       await nextTurn();
     }
     return readBaseline(store.reads, actor.tenantId, id);
@@ -101,6 +103,17 @@ export function createBaselineJudge({ store, audit, clock }: RestDependencies): 
       });
     },
   };
+}
+
+/** The first of these, as many as are changed at once: at least one. */
+async function fitting(trx: Trx, rows: readonly NamedBaseline[]): Promise<readonly NamedBaseline[]> {
+  const ids = rows.map(({ id }) => id);
+  const sizes = new Map<string, number>();
+  const count = (id: string, more: number) => sizes.set(id, (sizes.get(id) ?? 0) + more);
+  for (const { baseline_id: id, facts } of await factCounts(trx, ids)) count(id, facts);
+  for (const { baseline_id: id, differences } of await differenceCounts(trx, ids)) count(id, differences);
+  let total = 0;
+  return rows.filter(({ id }, index) => (total += sizes.get(id) ?? 0) <= ROWS_AT_ONCE || index === 0);
 }
 
 /** Makes what differs from baselines part of them. Their differences end when they are compared next. */

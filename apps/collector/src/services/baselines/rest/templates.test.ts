@@ -1,6 +1,7 @@
 import { BaselineTemplate, BaselineWindow, listEnvelope } from "@lanthorn/contract";
 import { createId, toInstant } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { MAX_TEMPLATE_CHARACTERS } from "../store/templates.ts";
 import { type BaselineWorld, MADE_AT, openBaselineWorld } from "../testing/baseline-world.ts";
 
 let world: BaselineWorld;
@@ -52,6 +53,21 @@ describe("a template", () => {
     const rows = Array.from({ length: 500 }, (_, index) => ({ ...FACTS[0], key: `udp/${index + 1}` }));
     for (const { key } of rows) await world.addFact(world.deviceBaseline, "port", key, "open");
     expect((await create({ name: "c", facts: undefined, from_device_id: world.deviceId })).error.code).toBe("CONFLICT");
+  });
+
+  test("has facts only as far as all templates of the tenant may have", async () => {
+    const many = Array.from({ length: 500 }, (_, index) => ({ kind: "service", key: `tcp/${index + 1}`, value: "x".repeat(255) }));
+    const { id } = await made({ facts: many });
+    const large = await world.gateway.db.selectFrom("baseline_templates").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+    const room = Math.floor(MAX_TEMPLATE_CHARACTERS / large.facts.length) - 1;
+    for (let index = 0; index < room; index += 1) await world.gateway.db.insertInto("baseline_templates").values({ ...large, id: createId(), name: String(index) }).execute();
+    const other = await world.gateway.createTenant("admin");
+    expect((await create({ name: "b", facts: many })).error.code).toBe("CONFLICT");
+    expect((await world.call("POST", "/templates", { name: "b", tag: "b", facts: many }, other.token)).status).toBe(201);
+    const small = await made({ name: "b" });
+    expect((await world.call("PUT", `/templates/${small.id}`, { facts: many })).error.code).toBe("CONFLICT");
+    expect((await world.call("PUT", `/templates/${id}`, { facts: many })).status).toBe(200);
+    expect((await create({ name: "c", facts: [{ ...FACTS[1], value: "x".repeat(256) }] })).error.code).toBe("BAD_REQUEST");
   });
 
   test("has a name of its own", async () => {

@@ -12,7 +12,9 @@ import { tagsOf } from "../store/acceptances.ts";
 import { baselineOfDevice } from "../store/baseline-lists.ts";
 import { facts } from "../store/fact-lists.ts";
 import type { Trx } from "../store/handles.ts";
-import { addTemplate, changeTemplate, countTemplates, removeTemplate, templateById, type TemplateRow, templates } from "../store/templates.ts";
+import {
+  addTemplate, changeTemplate, countTemplates, MAX_TEMPLATE_CHARACTERS, removeTemplate, templateById, templateCharacters, type TemplateRow, templates,
+} from "../store/templates.ts";
 import type { RestDependencies } from "./dependencies.ts";
 import { plainFact } from "./facts-of-people.ts";
 import { toTemplate } from "./records.ts";
@@ -66,6 +68,7 @@ export function createTemplatesService({ store, audit, clock }: RestDependencies
           updated_at: at,
         };
         await addTemplate(trx, row);
+        await checkSize(trx, tenantId);
         concernsAll(row.site_id, at);
         await audit(trx, {
           actor, action: "baseline_template.create", target: { type: "baseline_template", id: row.id }, before: null, after: toTemplate(row),
@@ -83,6 +86,7 @@ export function createTemplatesService({ store, audit, clock }: RestDependencies
       };
       const after = { ...before, ...change };
       await changeTemplate(trx, id, change);
+      await checkSize(trx, actor.tenantId);
       concernsAll(before.site_id, at);
       await audit(trx, {
         actor, action: "baseline_template.update", target: { type: "baseline_template", id }, before: toTemplate(before), after: toTemplate(after),
@@ -132,4 +136,10 @@ async function factsOfDevice(trx: Trx, tenantId: string, deviceId: string): Prom
   if (rows.length === 0) throw new ApiError("CONFLICT", "the device's baseline has no ports and services yet: scan it, or give `facts`");
   if (rows.length > MAX_BASELINE_EDIT) throw new ApiError("CONFLICT", `the device's baseline has more than ${MAX_BASELINE_EDIT} ports and services`);
   return rows.map(({ kind, key, value }) => ({ kind: kind as Facts[number]["kind"], key, value }));
+}
+
+/** @throws ApiError CONFLICT where the tenant's templates have too many facts in all. */
+async function checkSize(trx: Trx, tenantId: string): Promise<void> {
+  if ((await templateCharacters(trx, tenantId)) <= MAX_TEMPLATE_CHARACTERS) return;
+  throw new ApiError("CONFLICT", "the templates of the tenant have more facts than are kept: delete templates, or facts of some");
 }

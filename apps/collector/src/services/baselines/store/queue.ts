@@ -69,6 +69,16 @@ export async function forgetEnded(db: Kysely<Schema>, before: string, limit: num
   return old.length;
 }
 
+/** Forgets a tenant's oldest differences that have ended, beyond `keep`. @returns How many, at most `limit`. */
+export async function forgetBeyond(db: Kysely<Schema>, tenantId: string, keep: number, limit: number): Promise<number> {
+  const ended = db.selectFrom("baseline_differences").select("id").where("tenant_id", "=", tenantId).where("state", "=", "ended");
+  const last = await ended.orderBy("id", "desc").offset(keep).limit(1).executeTakeFirst();
+  if (!last) return 0;
+  const old = await ended.where("id", "<=", last.id).orderBy("id").limit(limit).execute();
+  await db.deleteFrom("baseline_differences").where("id", "in", old.map(({ id }) => id)).execute();
+  return old.length;
+}
+
 /** How many facts these baselines have, by kind. */
 export async function countFacts(reads: Kysely<Schema>, baselineIds: readonly string[]): Promise<readonly { readonly kind: string; readonly count: number }[]> {
   return reads.selectFrom("baseline_facts").select((eb) => ["kind", eb.fn.countAll<number>().as("count")]).where("baseline_id", "in", baselineIds)

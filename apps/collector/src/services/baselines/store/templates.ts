@@ -1,4 +1,4 @@
-import type { Selectable } from "kysely";
+import { type Selectable, sql } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
 import type { Rows } from "../../../gateway/page.ts";
 import type { From, Trx } from "./handles.ts";
@@ -16,6 +16,16 @@ export function templates(from: From, tenantId: string, siteId: string | undefin
 export async function countTemplates(from: From, tenantId: string, siteId: string | undefined): Promise<number> {
   const { total } = await countingAt(from, tenantId, siteId).select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
   return total;
+}
+
+/** What the facts of all templates of a tenant may be in JSON: the comparison keeps them in memory. */
+export const MAX_TEMPLATE_CHARACTERS = 4_000_000;
+
+/** How many characters the facts of a tenant's templates are. */
+export async function templateCharacters(from: From, tenantId: string): Promise<number> {
+  const { total } = await from.selectFrom("baseline_templates").select(sql<number | string | null>`sum(length(facts))`.as("total")).where("tenant_id", "=", tenantId)
+    .executeTakeFirstOrThrow();
+  return Number(total ?? 0);
 }
 
 /** For which devices each of a tenant's templates counts, without its facts. */

@@ -5,7 +5,9 @@ import { createBaselineReader } from "../rest/read-baselines.ts";
 import { createBaselinesStore } from "../store/handles.ts";
 import { MAX_FACTS } from "../store/facts.ts";
 import { MAX_STANDING, MAX_STANDING_OF_ONE, MAX_STANDING_OF_SITE, openKeyOf, type DifferenceRow } from "../store/differences.ts";
+import { forgetBeyond } from "../store/queue.ts";
 import { createWatchBench, networkFact, type WatchBench } from "../testing/watch-bench.ts";
+import { MAX_NEW } from "./room.ts";
 
 const A = { ip: "192.0.2.5", mac: "00:1b:21:00:00:05" };
 const ALL = { tcp: "1-65535", udp: "" };
@@ -83,6 +85,35 @@ describe("a device", () => {
     expect(await count("baseline_differences")).toBe(MAX_STANDING_OF_ONE);
     expect(await leftOut()).toEqual([["differences"], []]);
   });
+});
+
+test("ports that open and close all the time have a bounded number of differences within ten minutes, and later ones again", async () => {
+  await known();
+  await bench.learned();
+  await open(1000, MAX_STANDING_OF_ONE);
+  const flap = async (state: string) => {
+    await bench.server.db.updateTable("ports").set({ state, last_scanned: bench.now() }).where("port", ">=", 1000).execute();
+    await due();
+    await bench.clock.advance(1000);
+    await bench.run();
+  };
+  for (let cycle = 0; cycle < MAX_NEW / MAX_STANDING_OF_ONE + 2; cycle += 1) for (const state of ["open", "closed"]) await flap(state);
+  expect(await count("baseline_differences")).toBe(MAX_NEW);
+  await bench.clock.advance(600_000);
+  await flap("open");
+  expect(await count("baseline_differences")).toBe(MAX_NEW + MAX_STANDING_OF_ONE);
+});
+
+test("of the differences of a tenant that have ended, the newest are kept", async () => {
+  await known();
+  await bench.run();
+  await stand(bench.tenant.siteId, 10);
+  await bench.server.db.updateTable("baseline_differences").set({ state: "ended", open_key: null, ended_at: bench.now() }).execute();
+  await stand(bench.tenant.siteId, 1);
+  const ids = (await bench.differences()).map(({ id }) => id);
+  const forget = () => forgetBeyond(bench.server.db, bench.tenant.tenantId, 6, 3);
+  expect([await forget(), await forget(), await forget()]).toEqual([3, 1, 0]);
+  expect((await bench.differences()).map(({ id }) => id)).toEqual(ids.slice(4));
 });
 
 test("a network in which a new server shows up each minute has a bounded number of differences", async () => {

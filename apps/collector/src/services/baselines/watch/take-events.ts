@@ -1,5 +1,5 @@
 import type { EventType } from "@lanthorn/contract";
-import { toInstant } from "@lanthorn/runtime";
+import { nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
 import type { EventLog } from "../../../events/log.ts";
@@ -18,10 +18,10 @@ const OF_SITES: ReadonlySet<string> = new Set(["rogue_detected"] satisfies Event
 const TYPES: readonly EventType[] = [...OF_DEVICES, "neighbor_report", "rogue_detected"];
 
 /** Events that are read at once; with many devices in them, the transaction that marks them is some milliseconds. */
-const AT_ONCE = 2000;
+const AT_ONCE = 500;
 
 /** Devices that events were about and that may have no baseline yet. */
-export type TouchedDevices = ReadonlyMap<string, readonly string[]>;
+export type TouchedDevices = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
  * Marks what the events since the last time were about as to be compared, each tenant's in turn. Marks and cursor are one transaction:
@@ -32,7 +32,7 @@ export async function takeEvents(
   deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly log: Pick<EventLog, "reach">; readonly links: SiteLinks },
   now: number, stopped: AbortSignal,
 ): Promise<TouchedDevices> {
-  const found = new Map<string, string[]>();
+  const found = new Map<string, Set<string>>();
   for (const { id: tenantId, seq } of await cursors(deps.reads)) {
     const { first, last } = await deps.log.reach(tenantId);
     const hasGap = seq !== null && first > seq + 1;
@@ -42,7 +42,10 @@ export async function takeEvents(
     for (; from < last && !stopped.aborted; from = Math.min(from + AT_ONCE, last)) {
       const upTo = Math.min(from + AT_ONCE, last);
       const devices = await takeSome(deps, tenantId, { from, upTo, at: toInstant(now) });
-      found.set(tenantId, [...(found.get(tenantId) ?? []), ...devices]);
+      const ofTenant = found.get(tenantId) ?? new Set();
+      for (const id of devices) ofTenant.add(id);
+      found.set(tenantId, ofTenant);
+      await nextTurn();
     }
   }
   return found;

@@ -14,7 +14,7 @@ import { createBatchSize } from "./batch-size.ts";
 import type { RunContext } from "./compare-one.ts";
 import { compareDevices } from "./device-batch.ts";
 import { addDevices } from "./new-baselines.ts";
-import { openRoom } from "./room.ts";
+import { type Beginnings, createBeginnings, openRoom } from "./room.ts";
 import { createRounds } from "./rounds.ts";
 import { compareSite } from "./site-batch.ts";
 import { takeEvents } from "./take-events.ts";
@@ -54,6 +54,7 @@ export function createBaselineWatch(deps: WatchDependencies): Job<void> {
   };
   const rounds = createRounds({ ...deps, published });
   const size = createBatchSize();
+  const beginnings = createBeginnings(clock);
 
   const compareTenant = async (tenantId: string, due: readonly BaselineRow[], context: RunContext): Promise<void> => {
     for (const site of due.filter(({ device_id: device }) => device === null)) {
@@ -78,7 +79,7 @@ export function createBaselineWatch(deps: WatchDependencies): Job<void> {
       for (const tenantId of new Set(due.map(({ tenant_id: id }) => id))) {
         const ofTenant = due.filter(({ tenant_id: id }) => id === tenantId);
         try {
-          const context = contexts.get(tenantId) ?? await contextOf(reads, tenantId, now);
+          const context = contexts.get(tenantId) ?? await contextOf(reads, tenantId, { now, beginnings });
           contexts.set(tenantId, context);
           await compareTenant(tenantId, ofTenant, context);
         } catch (error) {
@@ -96,7 +97,8 @@ export function createBaselineWatch(deps: WatchDependencies): Job<void> {
     async run(stopped) {
       const now = clock.now();
       const touched = await takeEvents({ ...deps, links }, now, stopped);
-      for (const [tenantId, ids] of touched) {
+      for (const [tenantId, found] of touched) {
+        const ids = [...found];
         for (let at = 0; at < ids.length; at += BATCH) {
           await addDevices(deps, tenantId, ids.slice(at, at + BATCH), now);
           await nextTurn();
@@ -125,9 +127,9 @@ async function inParts(reads: Kysely<Schema>, due: readonly BaselineRow[]): Prom
   return parts;
 }
 
-async function contextOf(reads: Kysely<Schema>, tenantId: string, now: number): Promise<RunContext> {
+async function contextOf(reads: Kysely<Schema>, tenantId: string, { now, beginnings }: { readonly now: number; readonly beginnings: Beginnings }): Promise<RunContext> {
   return {
     now, judgements: await loadJudgements(reads, tenantId, now), rogues: readRogues(await roguesOf(reads, tenantId)),
-    room: await openRoom(reads, tenantId),
+    room: await openRoom(reads, tenantId, beginnings),
   };
 }
