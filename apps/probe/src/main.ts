@@ -145,10 +145,12 @@ async function replay(path: string, { json, settings: file }: { readonly json: b
   const [{ replayFile }, { createVendorLookup }, { describeEvent }] = await Promise.all([
     import("./daemon/replay-file.ts"), import("@lanthorn/fingerprints"), import("./daemon/describe-event.ts"),
   ]);
+  const { vendorOf } = createVendorLookup();
+  const replaySettings = readReplaySettings(file ?? null);
   const startedAt = systemClock.monotonic();
   const line = json ? (event: ProbeEvent) => JSON.stringify(event) : describeEvent;
   const { frames, problem } = await replayFile({
-    path, settings: readReplaySettings(file ?? null), log: createLog({ name: "lanthorn-probe", level: "warn" }), vendorOf: createVendorLookup().vendorOf,
+    path, settings: replaySettings, log: createLog({ name: "lanthorn-probe", level: "warn" }), vendorOf,
     print: (events) => process.stdout.write(events.map((event) => `${line(event)}\n`).join("")),
   });
   const seconds = (systemClock.monotonic() - startedAt) / 1000;

@@ -26,10 +26,23 @@ export interface Link {
 /** fe80::/10 is on every link, whatever addresses the interface has. @see RFC 4291 section 2.5.6 */
 export const LINK_LOCAL = createPrefix(Uint8Array.of(0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), 10);
 
-/** @returns Null for an interface that is not there, or has no Ethernet address. */
+/** The links that were made, by their facts: these are another object only after a change. */
+const links = new WeakMap<LinkFacts, Link | null>();
+
+/** @returns Null for an interface that is not there, or has no Ethernet address. The same link for the same object. */
 export function createLink(facts: LinkFacts | null): Link | null {
-  const mac = facts ? parseMac(facts.mac) : null;
-  if (!facts || !mac) return null;
+  if (!facts) return null;
+  let link = links.get(facts);
+  if (link === undefined) {
+    link = readLink(facts);
+    links.set(facts, link);
+  }
+  return link;
+}
+
+function readLink(facts: LinkFacts): Link | null {
+  const mac = parseMac(facts.mac);
+  if (!mac) return null;
   const own = facts.addresses.flatMap(({ ip, prefixLength }) => {
     const bytes = parseIp(ip);
     return bytes && prefixLength <= bytes.length * 8 ? [{ bytes, subnet: createPrefix(bytes, prefixLength) }] : [];

@@ -40,7 +40,7 @@ export function createHostPolls(deps: {
   let sending: Promise<void> | null = null;
   const checks = createChecks({
     table, clock, last: tracker.last,
-    mayAsk: (host) => deps.pollsHosts && !host.bindings.some(({ bytes }) => policy.exclusions.holds(bytes)),
+    mayAsk: (host) => !host.bindings.some(({ bytes }) => policy.exclusions.holds(bytes)),
     onGone: (host) => announcer.announceBy(host, clock.monotonic()),
     onAddressGone: (host, binding) => tracker.dropBinding(host, binding),
   });
@@ -64,7 +64,10 @@ export function createHostPolls(deps: {
   return {
     onExpected: (mac, address) => expectations.add(mac, address, clock.monotonic()),
     wantName: (host) => mdnsNames.want(host),
-    checkSilent: (now) => checks.tick(now, Math.ceil(policy.packetsPerSecond)),
+    checkSilent(now) {
+      // Nobody who was not polled has missed anything.
+      if (deps.pollsHosts) checks.tick(now, Math.ceil(policy.packetsPerSecond));
+    },
     tick(now) {
       expectations.settle((mac, address) => table.atAddress(address).some(({ key }) => key === mac), now);
       if (!sending && (checks.waiting || expectations.isDue(now) || mdnsNames.isDue(now))) sending = send();

@@ -46,6 +46,21 @@ const LOCAL_ENDS = new Set([
  * @returns The name without dots and zeros at its end, or null for one that says nothing or holds control or invisible characters.
  */
 export function cleanName(text: string): string | null {
+  let name = cleaned.get(text);
+  if (name === undefined) {
+    name = clean(text);
+    if (cleaned.size >= MAX_CLEANED) cleaned.clear();
+    if (text.length <= MAX_KEPT) cleaned.set(text, name);
+  }
+  return name;
+}
+
+/** Hosts say their names again and again. */
+const cleaned = new Map<string, string | null>();
+const MAX_CLEANED = 1024;
+const MAX_KEPT = 256;
+
+function clean(text: string): string | null {
   const name = text.replace(/(?<![.\0\s])[.\0\s]+$/, "").replace(/^[.\s]+/, "");
   if (name === "" || name.length > 253 || /[\p{C}\p{Zl}\p{Zp}\ufffd<>"\\]/u.test(name)) return null;
   return EMPTY_NAMES.has(name.toLowerCase()) || parseIp(name) !== null ? null : name;

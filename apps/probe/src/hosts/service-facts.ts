@@ -71,6 +71,6 @@ export function createFactsTaker(deps: {
 
 /** Facts as evidence of this moment, within the contract's limits. */
 export function seenNow(facts: readonly SaidFact[], now: number): readonly HostFact[] {
-  return facts.map(({ field, value, source, confidence }) =>
-    ({ field, value: value.slice(0, 1024), source: source.slice(0, 64), confidence, seen_at: toInstant(now) }));
+  const seen_at = toInstant(now);
+  return facts.map(({ field, value, source, confidence }) => ({ field, value: value.slice(0, 1024), source: source.slice(0, 64), confidence, seen_at }));
 }

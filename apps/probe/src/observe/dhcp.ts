@@ -60,7 +60,27 @@ function clientFacts(options: DhcpMessage["options"]): readonly SaidFact[] {
   const id = options.get(DHCP_OPTION.clientIdentifier);
   const key = id && id.length >= 2 && id.length <= MAX_ID
     ? [{ field: "dhcp_client_id", value: Buffer.from(id).toString("hex"), source: "dhcp", confidence: KEY_CONFIDENCE }] : [];
-  return [...key, ...readDhcpClient({ parameters: dhcpParameterList(options), vendorClass: dhcpVendorClass(options) })];
+  return [...key, ...readWays(options)];
+}
+
+/** What clients' options 55 and 60 say, by both: many ask in the same way. */
+const ways = new Map<string, readonly SaidFact[]>();
+const MAX_WAYS = 256;
+
+function readWays(options: DhcpMessage["options"]): readonly SaidFact[] {
+  const id = `${latin1(options.get(DHCP_OPTION.parameterRequestList))}/${latin1(options.get(DHCP_OPTION.vendorClassIdentifier))}`;
+  let facts = ways.get(id);
+  if (!facts) {
+    facts = readDhcpClient({ parameters: dhcpParameterList(options), vendorClass: dhcpVendorClass(options) });
+    if (ways.size >= MAX_WAYS) ways.clear();
+    ways.set(id, facts);
+  }
+  return facts;
+}
+
+/** One character a byte, behind their number; `-` for an option that is not there. */
+function latin1(bytes: Uint8Array | undefined): string {
+  return bytes ? `${bytes.length} ${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1")}` : "-";
 }
 
 /** RFC 2131 section 4.3.2: in the option before the client has the address, in `ciaddr` when it renews. */

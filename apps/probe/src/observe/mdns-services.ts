@@ -16,6 +16,7 @@ const INSTANCE = /\.(_[a-z0-9-]{1,15}\._(?:tcp|udp))\.local$/i;
  * @see RFC 6763 section 12
  */
 export function observeMdnsServices(message: Pick<DnsMessage, "answers" | "additionals">, link: Link, observer: Observer): void {
+  if (!hasServices(message.answers) && !hasServices(message.additionals)) return;
   const records = [...message.answers, ...message.additionals].filter(({ ttlSeconds }) => ttlSeconds > 0);
   const addresses = new Map<string, Uint8Array>();
   for (const { name, data } of records) {
@@ -34,6 +35,11 @@ export function observeMdnsServices(message: Pick<DnsMessage, "answers" | "addit
     const claims = readMdnsService({ type, txt: readTxt(texts.get(name) ?? []) });
     if (claims.length > 0) observer.facts({ address }, claims);
   }
+}
+
+function hasServices(records: readonly DnsRecord[]): boolean {
+  for (const { data } of records) if (data.kind === "srv") return true;
+  return false;
 }
 
 type TxtStrings = Extract<DnsRecord["data"], { readonly kind: "txt" }>["strings"];

@@ -51,26 +51,26 @@ export interface ReadOptions {
  * @returns Views of `bytes`, but a copy for an option of several instances. Options without an End are taken as they are.
  */
 export function readDhcpOptions(bytes: Uint8Array, fields: OptionFields): Decoded<ReadOptions> {
-  const instances = new Map<number, Uint8Array[]>();
-  const failure = collect(new Reader(bytes, ...fields.options), instances);
+  const options = new Map<number, Uint8Array>();
+  const more = new Map<number, Uint8Array[]>();
+  const failure = collect(new Reader(bytes, fields.options[0], fields.options[1]), options, more);
   if (failure) return failure;
-  const overload = instances.get(OVERLOAD)?.[0];
+  const overload = options.get(OVERLOAD);
   const taken = overload?.[0] ?? 0;
   if (overload && (overload.length !== 1 || taken < 1 || taken > 3)) return badValue("dhcp", overload.byteOffset - bytes.byteOffset);
   const isFileOverloaded = (taken & 1) !== 0;
   const isSnameOverloaded = (taken & 2) !== 0;
   for (const field of [isFileOverloaded ? fields.file : null, isSnameOverloaded ? fields.sname : null]) {
-    const failure = field && collect(new Reader(bytes, ...field), instances);
+    const failure = field && collect(new Reader(bytes, ...field), options, more);
     if (failure) return failure;
   }
-  instances.delete(OVERLOAD);
-  const options = new Map<number, Uint8Array>();
-  for (const [code, values] of instances) options.set(code, join(values));
+  options.delete(OVERLOAD);
+  for (const [code, values] of more) if (options.has(code)) options.set(code, join(values));
   return decoded({ options, isFileOverloaded, isSnameOverloaded });
 }
 
-/** Splits options up to End or the end of the field. @returns What is wrong, or null. */
-function collect(reader: Reader, into: Map<number, Uint8Array[]>) {
+/** Splits options up to End or the end of the field. @param more All instances of those that come in several. @returns What is wrong, or null. */
+function collect(reader: Reader, into: Map<number, Uint8Array>, more: Map<number, Uint8Array[]>) {
   while (reader.remaining > 0) {
     const code = reader.u8();
     if (code === END) return null;
@@ -78,15 +78,15 @@ function collect(reader: Reader, into: Map<number, Uint8Array[]>) {
     const value = reader.take(reader.u8());
     if (reader.failed) return reader.malformed("dhcp");
     const before = into.get(code);
-    if (before) before.push(value);
-    else into.set(code, [value]);
+    const instances = before && more.get(code);
+    if (!before) into.set(code, value);
+    else if (instances) instances.push(value);
+    else more.set(code, [before, value]);
   }
   return null;
 }
 
 function join(values: readonly Uint8Array[]): Uint8Array {
-  const [first] = values;
-  if (first && values.length === 1) return first;
   const joined = new Uint8Array(values.reduce((length, value) => length + value.length, 0));
   let at = 0;
   for (const value of values) {

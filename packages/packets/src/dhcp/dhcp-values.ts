@@ -37,7 +37,7 @@ export function dhcpVendorClass(options: DhcpOptions): string | null {
 /** Option codes in the client's order, which tells operating systems apart. @see RFC 2132 section 9.8 */
 export function dhcpParameterList(options: DhcpOptions): readonly number[] | null {
   const value = options.get(DHCP_OPTION.parameterRequestList);
-  return value ? [...value] : null;
+  return value ? Array.from(value) : null;
 }
 
 /** Four bytes. @see RFC 2132 section 9.1 */
@@ -141,5 +141,7 @@ function ofLength(value: Uint8Array | undefined, length: number): Uint8Array | n
 
 function addresses(value: Uint8Array | undefined): readonly Uint8Array[] | null {
   if (!value || value.length === 0 || value.length % 4 !== 0) return null;
-  return Array.from({ length: value.length / 4 }, (_, index) => value.subarray(index * 4, index * 4 + 4));
+  const found: Uint8Array[] = [];
+  for (let at = 0; at < value.length; at += 4) found.push(value.subarray(at, at + 4));
+  return found;
 }

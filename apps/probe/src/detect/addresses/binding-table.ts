@@ -30,7 +30,9 @@ const NONE: readonly number[] = [];
 
 /** The address of a binding. @returns Four or sixteen bytes. */
 export function bindingAddress({ key }: Pick<Binding, "key">): Uint8Array {
-  return Uint8Array.from(key, (character) => character.charCodeAt(0));
+  const address = new Uint8Array(key.length);
+  for (let at = 0; at < key.length; at += 1) address[at] = key.charCodeAt(at);
+  return address;
 }
 
 /** The address of a binding as text. */

@@ -96,6 +96,7 @@ export function createLoadSharing(deps: {
 /** @returns The group of a forwarder's MAC; null for another one. */
 function groupOf(mac: number): number | null {
   const offset = mac - GLBP;
+  if (offset < 0 || offset >= GROUPS * FORWARDERS) return null;
   const forwarder = offset % FORWARDERS;
-  return offset >= 0 && offset < GROUPS * FORWARDERS && forwarder >= 1 && forwarder <= MAX_FORWARDER ? Math.floor(offset / FORWARDERS) : null;
+  return forwarder >= 1 && forwarder <= MAX_FORWARDER ? Math.floor(offset / FORWARDERS) : null;
 }

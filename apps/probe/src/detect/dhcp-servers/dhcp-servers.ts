@@ -1,4 +1,5 @@
 import { DHCP_MESSAGE_TYPE, DHCP_OP, dhcpHostName, dhcpMessageType, type DhcpMessage, formatMac } from "@lanthorn/packets";
+import { macNumber } from "../addresses/mac-number.ts";
 import { createBoundedMap } from "../bounded-map.ts";
 import type { Guard, GuardDeps, GuardFrame } from "../guard.ts";
 import { createSearch } from "../search.ts";
@@ -69,11 +70,4 @@ export function createDhcpServersGuard(deps: GuardDeps): Guard {
     },
     learned: judge.learned,
   };
-}
-
-/** 48 bits in a number: as a key cheaper than a text, and read without a view. */
-function macNumber(bytes: Uint8Array, offset = 0): number {
-  let number = 0;
-  for (let at = offset; at < offset + 6; at += 1) number = number * 256 + (bytes[at] as number);
-  return number;
 }

@@ -1,6 +1,7 @@
 import { DHCP_OPTION, type DhcpMessage, type Frame, formatMac } from "@lanthorn/packets";
 import { createBoundedMap } from "../bounded-map.ts";
 import type { GuardDeps } from "../guard.ts";
+import { createLatestMacs } from "./latest-macs.ts";
 
 /** Notices who asks for addresses under many names until none is left. */
 export interface Exhaustion {
@@ -44,7 +45,7 @@ const SUBJECT = "pool";
 /** At most 2048 newcomers of the last minute, and 16,384 hosts that are known. */
 export function createExhaustion(deps: Pick<GuardDeps, "clock" | "incidents">): Exhaustion {
   const { clock, incidents } = deps;
-  const alive = createBoundedMap<number, true>(MAX_KNOWN);
+  const alive = createLatestMacs(MAX_KNOWN);
   const asked = createBoundedMap<number, true>(MAX_KNOWN);
   /** In the order of their first question. Those that a report has counted are not here any more: a later one needs others. */
   const newcomers = new Map<number, Newcomer>();
@@ -82,7 +83,7 @@ export function createExhaustion(deps: Pick<GuardDeps, "clock" | "incidents">): 
     },
     lives(mac) {
       if (alive.has(mac)) return;
-      alive.put(mac, true);
+      alive.add(mac);
       const newcomer = newcomers.size > 0 ? newcomers.get(mac) : undefined;
       if (newcomer) newcomer.isAlive = true;
     },

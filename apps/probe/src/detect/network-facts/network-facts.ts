@@ -25,8 +25,9 @@ export function createNetworkFacts({ clock, link }: Pick<GuardDeps, "clock" | "l
   let listening: { readonly since: number; at: number } | null = null;
   /** Our own MAC, whose frames do not count. */
   let own = "";
-  /** IPv4 gateways as numbers: every ARP packet is compared with them. */
+  /** IPv4 gateways as signed numbers of 32 bits, which cost no object: every ARP packet is compared with them. */
   let gateways: ReadonlySet<number> = new Set();
+  let gatewayNames = "";
   const vlanOf = ({ frame }: GuardFrame) => frame.vlanTags.at(-1)?.vlanId || null;
   /** What a server hands out; its gateways speak for themselves too. */
   const noteGiven = (what: "gateway" | "dns_server", names: readonly string[], vlanId: number | null) => {
@@ -59,17 +60,18 @@ export function createNetworkFacts({ clock, link }: Pick<GuardDeps, "clock" | "l
       noteGiven("dns_server", said.dns, said.vlanId);
     },
     onArp(packet, at) {
-      if (!gateways.has(ipv4Number(packet.senderProtocolAddress))) return;
+      if (!gateways.has(ipv4Number(packet.senderProtocolAddress) | 0)) return;
       const [name, mac] = [formatIp(packet.senderProtocolAddress), formatMac(packet.senderHardwareAddress)];
       if (mac !== own) table.note({ what: "gateway", name, mac, vlanId: vlanOf(at) }, clock.monotonic());
     },
     tick(now) {
       const facts = link();
       own = facts?.mac ?? "";
-      gateways = new Set([...facts?.gateways ?? [], ...table.names("gateway")].flatMap((name) => {
-        const bytes = parseIp(name);
-        return bytes?.length === 4 ? [ipv4Number(bytes)] : [];
-      }));
+      const names = [...facts?.gateways ?? [], ...table.names("gateway")];
+      if (names.join(" ") !== gatewayNames) {
+        gatewayNames = names.join(" ");
+        gateways = readGateways(names);
+      }
       if (facts?.up !== true) listening = null;
       else if (listening === null || now - listening.at > PAUSE_MS) listening = { since: now, at: now };
       else listening.at = now;
@@ -89,4 +91,11 @@ export function createNetworkFacts({ clock, link }: Pick<GuardDeps, "clock" | "l
       };
     },
   };
+}
+
+function readGateways(names: readonly string[]): ReadonlySet<number> {
+  return new Set(names.flatMap((name) => {
+    const bytes = parseIp(name);
+    return bytes?.length === 4 ? [ipv4Number(bytes) | 0] : [];
+  }));
 }
