@@ -145,6 +145,8 @@ async function replay(path: string, { json, settings: file }: { readonly json: b
   const [{ replayFile }, { createVendorLookup }, { describeEvent }] = await Promise.all([
     import("./daemon/replay-file.ts"), import("@lanthorn/fingerprints"), import("./daemon/describe-event.ts"),
   ]);
+  // Who reads only the first lines, as `head` does, has enough.
+  process.stdout.on("error", () => process.exit(0));
   const { vendorOf } = createVendorLookup();
   const replaySettings = readReplaySettings(file ?? null);
   const startedAt = systemClock.monotonic();

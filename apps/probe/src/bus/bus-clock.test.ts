@@ -57,6 +57,15 @@ test("a year of silence in a file fires its timers for a minute, and is a year",
   expect([clock.now(), clock.monotonic(), fired]).toEqual([FILE + year, year, 120]);
 });
 
+test("a time that no date can hold changes nothing, at the start and later", () => {
+  const clock = createReplayClock(createFakeClock(FILE));
+  for (const at of [2 ** 64, Number.MAX_VALUE, Number.NaN, Number.POSITIVE_INFINITY]) clock.enter(at);
+  expect([clock.now(), clock.monotonic()]).toEqual([FILE, 0]);
+  clock.enter((FILE + 1000) * 1000);
+  clock.enter(2 ** 63);
+  expect([clock.now(), clock.monotonic()]).toEqual([FILE + 1000, 0]);
+});
+
 test("after its last frame a file's time goes on as the machine's", async () => {
   const machine = createFakeClock();
   const clock = createReplayClock(machine);

@@ -40,6 +40,8 @@ export function createLiveClock(clock: Clock): BusClock {
 
 /** A longer silence of the file is passed over: its timers fire as if it were so long, and none of them for the rest. */
 const MAX_SILENCE_MS = 60_000;
+/** The last instant with a year of four digits; pcapng can say later ones, which no text of a time can. */
+const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 /** How often time moves on once the file is over. */
 const FOLLOW_MS = 50;
 
@@ -57,7 +59,10 @@ interface Timer {
   readonly periodMs: number | null;
 }
 
-/** Time goes on from frame to frame, and timers fire between them. A frame that is older than the one before it changes nothing. */
+/**
+ * Time goes on from frame to frame, and timers fire between them. A frame that is older than the one before it changes nothing, nor does one
+ * from after the year 9999.
+ */
 export function createReplayClock(machine: Clock): ReplayClock {
   const timers = new Set<Timer>();
   let elapsed = 0;
@@ -104,6 +109,7 @@ export function createReplayClock(machine: Clock): ReplayClock {
     every: (periodMs, task) => start(periodMs, task, periodMs),
     enter(atMicroseconds) {
       const wall = atMicroseconds / 1000;
+      if (!(wall <= LAST_INSTANT)) return;
       origin ??= wall - elapsed;
       const silence = wall - origin - elapsed;
       if (silence > MAX_SILENCE_MS) {

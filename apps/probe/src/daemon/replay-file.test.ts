@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ProbeEvent } from "@lanthorn/contract/uplink";
-import { createPcapWriter, LINK_TYPE } from "@lanthorn/packets";
+import { createPcapngWriter, createPcapWriter, LINK_TYPE } from "@lanthorn/packets";
 import { createFakeClock, silentLog } from "@lanthorn/runtime";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -96,6 +96,25 @@ test("a cut file gives the events of what it holds, and says that it was cut; on
   expect([result.frames, result.problem === null, events.length > 0]).toEqual([SCENE.length - 1, false, true]);
   writeFileSync(path, "no capture");
   await expect(replay(path)).rejects.toMatchObject({ code: "config-invalid" });
+});
+
+test("frames without bytes, times that go back, and times that no date can hold, cost no event and end no replay", async () => {
+  const path = join(folder, "odd.pcapng");
+  const writer = createPcapngWriter({ interfaces: [{ linkType: LINK_TYPE.ethernet, snapLength: 65_535 }] });
+  const odd = [
+    ...Array.from({ length: 3000 }, (_, n) => ({ seconds: START / 1000 - n * 60, bytes: n % 2 === 0 ? new Uint8Array(0) : Uint8Array.of(n & 255) })),
+    ...SCENE.map(([at, bytes]) => ({ seconds: START / 1000 + at / 1000, bytes })),
+  ];
+  const records = odd.map(({ seconds, bytes }) => writer.record({ seconds: Math.floor(seconds), nanoseconds: 0, bytes, originalLength: bytes.length }));
+  // A section that counts whole seconds in the place of nanoseconds: option 9, one byte long.
+  const late = Buffer.from(writer.header());
+  late.writeUInt8(0, late.indexOf(Buffer.from([9, 0, 1, 0, 9])) + 4);
+  const lateRecords = SCENE.map(([at, bytes]) => writer.record({ seconds: START / 1000, nanoseconds: at, bytes, originalLength: bytes.length }));
+  writeFileSync(path, Buffer.concat([late, ...lateRecords, writer.header(), ...records, late, ...lateRecords]));
+  const { events, result } = await replay(path);
+  expect(result).toEqual({ frames: odd.length + 2 * SCENE.length, problem: null });
+  expect(events.filter(({ type }) => type === "host_found")).toHaveLength(2);
+  for (const { occurred_at: at } of events) expect(at >= new Date(START).toISOString() && at < new Date(START + 60_000).toISOString()).toBe(true);
 });
 
 test("settings narrow which hosts are looked for", async () => {
