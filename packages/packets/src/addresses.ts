@@ -58,12 +58,10 @@ export function parseIpv4(text: string): Uint8Array | null {
  */
 export function formatIpv6(bytes: Uint8Array, offset = 0): string {
   requireBytes(bytes, offset, IPV6_LENGTH);
-  const groups: number[] = [];
-  for (let at = offset; at < offset + IPV6_LENGTH; at += 2) groups.push(((bytes[at] as number) << 8) | (bytes[at + 1] as number));
-  const run = longestZeroRun(groups);
-  if (run.start === 0 && run.length === 5 && groups[5] === 0xffff) return `::ffff:${formatIpv4(bytes, offset + 12)}`;
-  if (run.length < 2) return joinGroups(groups);
-  return `${joinGroups(groups.slice(0, run.start))}::${joinGroups(groups.slice(run.start + run.length))}`;
+  const run = longestZeroRun(bytes, offset);
+  if (run.start === 0 && run.length === 5 && groupAt(bytes, offset, 5) === 0xffff) return `::ffff:${formatIpv4(bytes, offset + 12)}`;
+  if (run.length < 2) return joinGroups(bytes, offset, { from: 0, to: GROUPS });
+  return `${joinGroups(bytes, offset, { from: 0, to: run.start })}::${joinGroups(bytes, offset, { from: run.start + run.length, to: GROUPS })}`;
 }
 
 /**
@@ -113,16 +111,27 @@ function requireBytes(bytes: Uint8Array, offset: number, length: number): void {
   throw new PacketsError(`an address of ${length} bytes does not fit at ${offset} of ${bytes.length}`);
 }
 
-function joinGroups(groups: readonly number[]): string {
-  return groups.map((group) => group.toString(16)).join(":");
+/** Of 16 bits, in an IPv6 address. */
+const GROUPS = 8;
+
+function groupAt(bytes: Uint8Array, offset: number, index: number): number {
+  return ((bytes[offset + 2 * index] as number) << 8) | (bytes[offset + 2 * index + 1] as number);
 }
 
-function longestZeroRun(groups: readonly number[]): { readonly start: number; readonly length: number } {
-  let best = { start: 0, length: 0 };
+function joinGroups(bytes: Uint8Array, offset: number, { from, to }: { readonly from: number; readonly to: number }): string {
+  let text = "";
+  for (let index = from; index < to; index += 1) text += `${index === from ? "" : ":"}${groupAt(bytes, offset, index).toString(16)}`;
+  return text;
+}
+
+function longestZeroRun(bytes: Uint8Array, offset: number): { readonly start: number; readonly length: number } {
+  const best = { start: 0, length: 0 };
   let length = 0;
-  for (const [index, group] of groups.entries()) {
-    length = group === 0 ? length + 1 : 0;
-    if (length > best.length) best = { start: index - length + 1, length };
+  for (let index = 0; index < GROUPS; index += 1) {
+    length = groupAt(bytes, offset, index) === 0 ? length + 1 : 0;
+    if (length <= best.length) continue;
+    best.start = index - length + 1;
+    best.length = length;
   }
   return best;
 }

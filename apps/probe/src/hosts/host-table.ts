@@ -43,30 +43,18 @@ const slotOf = (key: number) => (Math.imul(key | 0, 0x9e3779b1) ^ ((key / 2 ** 3
 export function createHostTable(maxHosts: number): HostTable {
   const byMac = new Map<number, Host>();
   const recent = Array.from<Host | undefined>({ length: RECENT });
-  const byAddress = new Map<string, { readonly hosts: Host[]; readonly bindings: Binding[] }>();
+  const addresses = createAddressIndex();
   const maxShared = Math.max(maxHosts * SHARED_BINDINGS_A_HOST, MIN_SHARED_BINDINGS);
   const sharedBy = ({ bindings }: Host) => Math.max(0, bindings.length - BINDINGS_OF_ITS_OWN);
   let shared = 0;
   let online = 0;
 
-  const index = (host: Host, binding: Binding) => {
-    const there = byAddress.get(binding.address);
-    there?.hosts.push(host);
-    there?.bindings.push(binding);
-    if (!there) byAddress.set(binding.address, { hosts: [host], bindings: [binding] });
-  };
-  const unindex = (host: Host, binding: Binding) => {
-    const { hosts = [], bindings = [] } = byAddress.get(binding.address) ?? {};
-    const left = { hosts: hosts.filter((other) => other !== host), bindings: bindings.filter((other) => other !== binding) };
-    if (left.hosts.length > 0) byAddress.set(binding.address, left);
-    else byAddress.delete(binding.address);
-  };
   const remove = (host: Host) => {
     byMac.delete(host.key);
     recent[slotOf(host.key)] = undefined;
     shared -= sharedBy(host);
     if (host.presence === "online") online -= 1;
-    for (const binding of host.bindings) unindex(host, binding);
+    for (const binding of host.bindings) addresses.remove(host, binding);
   };
   const makeRoom = (now: number): readonly Host[] => {
     const leaving = leavingHosts([...byMac.values()], now).slice(0, Math.ceil(maxHosts * LEAVING_SHARE));
@@ -88,8 +76,8 @@ export function createHostTable(maxHosts: number): HostTable {
       if (host) recent[slot] = host;
       return host;
     },
-    atAddress: (address) => byAddress.get(address)?.hosts ?? [],
-    bindingsAt: (address) => byAddress.get(address)?.bindings ?? [],
+    atAddress: addresses.hostsAt,
+    bindingsAt: addresses.bindingsAt,
     all: () => byMac.values(),
     add(host, now) {
       const left = byMac.size >= maxHosts ? makeRoom(now) : [];
@@ -97,7 +85,7 @@ export function createHostTable(maxHosts: number): HostTable {
       byMac.set(host.key, host);
       shared += sharedBy(host);
       if (host.presence === "online") online += 1;
-      for (const binding of host.bindings) index(host, binding);
+      for (const binding of host.bindings) addresses.add(host, binding);
       return left;
     },
     addBinding(host, binding) {
@@ -105,7 +93,7 @@ export function createHostTable(maxHosts: number): HostTable {
       if (host.bindings.length >= MAX_BINDINGS || (isShared && shared >= maxShared)) return false;
       host.bindings.push(binding);
       if (isShared) shared += 1;
-      index(host, binding);
+      addresses.add(host, binding);
       return true;
     },
     removeBinding(host, binding) {
@@ -113,12 +101,33 @@ export function createHostTable(maxHosts: number): HostTable {
       if (at < 0) return;
       if (host.bindings.length > BINDINGS_OF_ITS_OWN) shared -= 1;
       host.bindings.splice(at, 1);
-      unindex(host, binding);
+      addresses.remove(host, binding);
     },
     setPresence(host, presence) {
       if (host.presence === presence) return;
       host.presence = presence;
       online += presence === "online" ? 1 : -1;
+    },
+  };
+}
+
+/** Who was seen at each address. */
+function createAddressIndex() {
+  const byAddress = new Map<string, { readonly hosts: Host[]; readonly bindings: Binding[] }>();
+  return {
+    hostsAt: (address: string): readonly Host[] => byAddress.get(address)?.hosts ?? [],
+    bindingsAt: (address: string): readonly Binding[] => byAddress.get(address)?.bindings ?? [],
+    add(host: Host, binding: Binding) {
+      const there = byAddress.get(binding.address);
+      there?.hosts.push(host);
+      there?.bindings.push(binding);
+      if (!there) byAddress.set(binding.address, { hosts: [host], bindings: [binding] });
+    },
+    remove(host: Host, binding: Binding) {
+      const { hosts = [], bindings = [] } = byAddress.get(binding.address) ?? {};
+      const left = { hosts: hosts.filter((other) => other !== host), bindings: bindings.filter((other) => other !== binding) };
+      if (left.hosts.length > 0) byAddress.set(binding.address, left);
+      else byAddress.delete(binding.address);
     },
   };
 }

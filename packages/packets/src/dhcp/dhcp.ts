@@ -21,7 +21,8 @@ const MAGIC_COOKIE = 0x63825363;
 const CHADDR_LENGTH = 16;
 const SNAME_LENGTH = 64;
 const FILE_LENGTH = 128;
-const SNAME_AT = 44;
+const CHADDR_AT = 28;
+const SNAME_AT = CHADDR_AT + CHADDR_LENGTH;
 const FILE_AT = SNAME_AT + SNAME_LENGTH;
 const COOKIE_AT = FILE_AT + FILE_LENGTH;
 const OPTIONS_AT = COOKIE_AT + 4;
@@ -71,9 +72,9 @@ export function decodeDhcp(bytes: Uint8Array): Decoded<DhcpMessage> {
   const secs = reader.u16();
   const flags = reader.u16();
   const [ciaddr, yiaddr, siaddr, giaddr] = [reader.take(4), reader.take(4), reader.take(4), reader.take(4)];
-  const chaddr = reader.take(CHADDR_LENGTH);
-  const sname = reader.take(SNAME_LENGTH);
-  const file = reader.take(FILE_LENGTH);
+  reader.skip(CHADDR_LENGTH);
+  reader.skip(SNAME_LENGTH);
+  reader.skip(FILE_LENGTH);
   const cookie = reader.u32();
   if (reader.failed) return reader.malformed("dhcp");
   if (op !== DHCP_OP.bootRequest && op !== DHCP_OP.bootReply) return badValue("dhcp", 0);
@@ -88,16 +89,17 @@ export function decodeDhcp(bytes: Uint8Array): Decoded<DhcpMessage> {
   const { options, isFileOverloaded, isSnameOverloaded } = read.value;
   return decoded({
     op, htype, hops, xid, secs, flags, ciaddr, yiaddr, siaddr, giaddr,
-    chaddr: chaddr.subarray(0, hlen),
-    sname: isSnameOverloaded ? sname.subarray(0, 0) : upToZero(sname),
-    file: isFileOverloaded ? file.subarray(0, 0) : upToZero(file),
+    chaddr: bytes.subarray(CHADDR_AT, CHADDR_AT + hlen),
+    sname: isSnameOverloaded ? NOTHING : upToZero(bytes, SNAME_AT, FILE_AT),
+    file: isFileOverloaded ? NOTHING : upToZero(bytes, FILE_AT, COOKIE_AT),
     options,
   });
 }
 
-function upToZero(bytes: Uint8Array): Uint8Array {
-  const zero = bytes.indexOf(0);
-  return zero < 0 ? bytes : bytes.subarray(0, zero);
+function upToZero(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  let zero = start;
+  while (zero < end && bytes[zero] !== 0) zero += 1;
+  return zero === start ? NOTHING : bytes.subarray(start, zero);
 }
 
 /** What an encoder needs: numbers and addresses that are left out are zero, fields empty, the medium Ethernet. */

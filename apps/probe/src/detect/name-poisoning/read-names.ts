@@ -27,17 +27,24 @@ function isOf({ sourcePort, destinationPort }: Frame, port: number): boolean {
 function readDnsNames(message: Decoded<DnsMessage>, protocol: NameProtocol): NamesHeard | null {
   if (!message.ok || message.value.opcode !== 0) return null;
   const names = message.value.isResponse ? answersOf(message.value) : questionsOf(message.value);
-  return names.length === 0 ? null : { protocol, isAnswer: message.value.isResponse, names: names.slice(0, MAX_NAMES) };
+  return names.length === 0 ? null : { protocol, isAnswer: message.value.isResponse, names };
 }
 
 function answersOf({ answers }: DnsMessage): NamesHeard["names"] {
-  return answers.flatMap(({ name, ttlSeconds, data }) =>
-    (data.kind === "address" && ttlSeconds > 0 ? [{ label: labelOf(name), address: formatIp(data.address) }] : []));
+  const names: NamesHeard["names"][number][] = [];
+  for (const { name, ttlSeconds, data } of answers) {
+    if (data.kind === "address" && ttlSeconds > 0 && names.length < MAX_NAMES) names.push({ label: labelOf(name), address: formatIp(data.address) });
+  }
+  return names;
 }
 
 function questionsOf({ questions }: DnsMessage): NamesHeard["names"] {
-  return questions.flatMap(({ name, type }) =>
-    (type === DNS_TYPE.a || type === DNS_TYPE.aaaa || type === DNS_TYPE.any ? [{ label: labelOf(name), address: "" }] : []));
+  const names: NamesHeard["names"][number][] = [];
+  for (const { name, type } of questions) {
+    const isForAddress = type === DNS_TYPE.a || type === DNS_TYPE.aaaa || type === DNS_TYPE.any;
+    if (isForAddress && names.length < MAX_NAMES) names.push({ label: labelOf(name), address: "" });
+  }
+  return names;
 }
 
 /** Groups are many hosts' name, and `*` asks for the state of a host. */
@@ -53,5 +60,6 @@ function readNetbios({ payload }: Frame): NamesHeard | null {
 }
 
 function labelOf(name: string): string {
-  return (name.split(".", 1)[0] ?? "").toLowerCase();
+  const end = name.indexOf(".");
+  return (end < 0 ? name : name.slice(0, end)).toLowerCase();
 }

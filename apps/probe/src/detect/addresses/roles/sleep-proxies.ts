@@ -23,9 +23,8 @@ export function createSleepProxies(): SleepProxies {
       if (at.frame.sourcePort !== MDNS_PORT) return;
       const { payload } = at.frame;
       if (payload.length > MAX_MDNS_BYTES) return;
-      if (!Buffer.from(payload.buffer, payload.byteOffset, payload.length).includes("_sleep-proxy")) return;
       const message = at.captured.dns();
-      if (message.ok && message.value.isResponse && message.value.answers.some(({ name }) => name.toLowerCase().startsWith(SLEEP_PROXY))) {
+      if (message.ok && message.value.isResponse && message.value.answers.some(({ name }) => name.startsWith("_") && name.toLowerCase().startsWith(SLEEP_PROXY))) {
         proxies.put(sourceOf(at), true);
       }
     },
