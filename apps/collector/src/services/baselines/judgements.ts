@@ -32,8 +32,10 @@ export async function loadJudgements(reads: Kysely<Schema>, tenantId: string, no
     push(acceptances, name, row);
     if (row.expires_at !== null) expires(row.device_id ?? row.site_id ?? row.tag ?? "", Date.parse(row.expires_at));
   }
-  const windows = new Map<string, WindowRow[]>();
-  for (const row of await windowsFrom(reads, tenantId, at)) push(windows, row.site_id, row);
+  const windows = new Map<string, (WindowRow & { readonly moments: readonly number[] })[]>();
+  for (const row of await windowsFrom(reads, tenantId, at)) {
+    push(windows, row.site_id, { ...row, moments: [row.begins_at, row.ends_at].map((text) => Date.parse(text)) });
+  }
   const templates = (await templatesOf(reads, tenantId)).map(({ facts, ...row }) => ({ ...row, facts: once(() => readFacts(facts)) }));
   const windowsOf = (of: Subject) => (windows.get(of.siteId) ?? []).filter((row) => isMeant(row, of));
   return {
@@ -50,7 +52,7 @@ export async function loadJudgements(reads: Kysely<Schema>, tenantId: string, no
     templatesOf: (of) => templates.filter(({ site_id: site, tag }) => (site === null || site === of.siteId) && of.tags.includes(tag))
       .flatMap(({ facts }) => facts()),
     nextChange(of) {
-      const moments = windowsOf(of).flatMap(({ begins_at: from, ends_at: until }) => [from, until]).map((text) => Date.parse(text));
+      const moments = windowsOf(of).flatMap((row) => row.moments);
       const ends = [of.siteId, ...(of.deviceId === null ? [] : [of.deviceId]), ...of.tags].flatMap((name) => expiries.get(name) ?? []);
       const next = [...moments, ...ends].filter((moment) => moment > now);
       return next.length === 0 ? null : Math.min(...next);

@@ -38,7 +38,7 @@ export interface Everything {
 }
 
 /** In one transaction, in which ingest waits: some milliseconds. */
-const MARKED_AT_ONCE = 500;
+const MARKED_AT_ONCE = 200;
 
 /**
  * The same with all baselines of a tenant or site, some at a time: there may be 50,000. Should it end early, those that are left are compared

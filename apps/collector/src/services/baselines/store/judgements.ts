@@ -10,7 +10,7 @@ export type WindowRow = Selectable<Schema["baseline_windows"]>;
 export type TemplateRow = Selectable<Schema["baseline_templates"]>;
 
 /** Read at once: some milliseconds. */
-const PAGE = 1000;
+const PAGE = 500;
 /** Templates have up to 500 facts each. */
 const TEMPLATES = 20;
 
