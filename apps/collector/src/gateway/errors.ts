@@ -38,6 +38,16 @@ export function notFound(what: string): ApiError {
   return new ApiError("NOT_FOUND", `no such ${what}`);
 }
 
+/**
+ * Asks nothing where no site is named.
+ * @throws ApiError NOT_FOUND for a site that the tenant does not have.
+ */
+export async function requireSite(
+  store: { siteExists(tenantId: string, siteId: string): Promise<boolean> }, tenantId: string, siteId: string | null | undefined,
+): Promise<void> {
+  if (siteId !== null && siteId !== undefined && !(await store.siteExists(tenantId, siteId))) throw notFound("site");
+}
+
 /** 403 with `details: { required }`: the scope, or what else is missing. */
 export function forbidden(message: string, required: string): ApiError {
   return new ApiError("FORBIDDEN", message, { details: { required } });

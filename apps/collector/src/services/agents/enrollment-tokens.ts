@@ -4,7 +4,7 @@ import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Authority } from "../../certificates/authority.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
-import { ApiError, notFound } from "../../gateway/errors.ts";
+import { ApiError, notFound, requireSite } from "../../gateway/errors.ts";
 import { type IdPage, pageById } from "../../gateway/page.ts";
 import { toTokenRecord } from "./records.ts";
 import type { AgentsStore } from "./store.ts";
@@ -38,7 +38,7 @@ export function enrollmentTokens({ store, audit, authority, clock }: EnrollmentT
   return {
     async createToken(actor, { site_id, ttl_seconds }) {
       const { tenantId } = actor;
-      if (!(await store.siteExists(tenantId, site_id))) throw notFound("site");
+      await requireSite(store, tenantId, site_id);
       const id = createId();
       const secret = randomBytes(32).toString("base64url");
       const expires_at = toInstant(clock.now() + ttl_seconds * 1000);

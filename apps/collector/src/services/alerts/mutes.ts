@@ -2,7 +2,7 @@ import type { AlertMute, AlertMuteCreate, List } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
-import { ApiError, notFound } from "../../gateway/errors.ts";
+import { ApiError, notFound, requireSite } from "../../gateway/errors.ts";
 import { type IdPage, pageOfAll } from "../../gateway/page.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { toMute } from "./records.ts";
@@ -52,7 +52,7 @@ export function alertMutes({ store, audit, clock }: AlertMutesDependencies): Ale
       const { tenantId } = actor;
       const lastsMs = Date.parse(expires_at) - clock.now();
       if (lastsMs <= 0 || lastsMs > MAX_MUTE_MS) throw badRequest([{ path: ["expires_at"], message: "within the next 366 days" }]);
-      if (site_id !== undefined && !(await store.siteExists(tenantId, site_id))) throw notFound("site");
+      await requireSite(store, tenantId, site_id);
       if ((await mutesOf(tenantId)).length >= MAX_MUTES) throw new ApiError("CONFLICT", `there are ${MAX_MUTES} mutes already`);
       const row = {
         id: createId(), tenant_id: tenantId, source: source ?? null, type: type ?? null, subject: subject ?? null, site_id: site_id ?? null,

@@ -3,7 +3,7 @@ import { momentToInstant } from "@lanthorn/contract";
 import { toInstant } from "@lanthorn/runtime";
 import { csvPages, EXPORT_ROWS } from "../../gateway/csv/csv.ts";
 import type { Position } from "../../gateway/cursor.ts";
-import { notFound } from "../../gateway/errors.ts";
+import { notFound, requireSite } from "../../gateway/errors.ts";
 import { pageBySort } from "../../gateway/page.ts";
 import { type AlertChanges, alertChanges, type AlertChangesDependencies } from "./changes.ts";
 import { ALERT_COLUMNS } from "./csv.ts";
@@ -30,7 +30,7 @@ export function createAlertsService(deps: AlertChangesDependencies & AlertMutesD
   /** What the list is narrowed to and in which order. An empty list would hide a mistyped site, so that is 404. */
   const narrow = async (tenantId: string, query: AlertsExportQuery) => {
     const { sort, source, severity, status, type, search, site_id: siteId, device_id: deviceId } = query;
-    if (siteId !== undefined && !(await store.siteExists(tenantId, siteId))) throw notFound("site");
+    await requireSite(store, tenantId, siteId);
     const instant = (moment: string | undefined) => (moment === undefined ? undefined : momentToInstant(moment, clock.now()));
     const filter = { source, severity, status, type, search, siteId, deviceId, since: instant(query.since), until: instant(query.until) };
     const descending = sort.startsWith("-");

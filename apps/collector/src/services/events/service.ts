@@ -5,7 +5,7 @@ import { type Clock, nextTurn } from "@lanthorn/runtime";
 import type { EventLog } from "../../events/log.ts";
 import type { StoredEvent } from "../../events/log-store.ts";
 import type { Identity } from "../../gateway/environment.ts";
-import { ApiError, forbidden, notFound } from "../../gateway/errors.ts";
+import { ApiError, forbidden, requireSite } from "../../gateway/errors.ts";
 import { badRequest } from "../../gateway/route.ts";
 import type { EventsStore } from "./store.ts";
 
@@ -54,7 +54,7 @@ export function createEventsService(deps: {
   return {
     async list({ tenantId, scopes }, query) {
       const types = typesOf(query.types, scopes);
-      if (query.site_id !== undefined && !(await store.siteExists(tenantId, query.site_id))) throw notFound("site");
+      await requireSite(store, tenantId, query.site_id);
       const { after, upTo } = await bounds(tenantId, query);
       if (query.since !== undefined && query.until !== undefined && upTo < after) {
         throw badRequest([{ path: ["until"], message: "must be after since" }]);

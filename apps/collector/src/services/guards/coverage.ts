@@ -1,5 +1,5 @@
 import { type ProbeCoverageRecord, ProbeHealth, type SiteCoverage } from "@lanthorn/contract";
-import { notFound } from "../../gateway/errors.ts";
+import { requireSite } from "../../gateway/errors.ts";
 import { detectorsOf, factsOf } from "./judge-coverage.ts";
 import type { GuardedProbe, GuardsStore } from "./store.ts";
 
@@ -13,7 +13,7 @@ export interface CoverageService {
 export function createCoverageService(store: Pick<GuardsStore, "siteExists" | "probes">): CoverageService {
   return {
     async read(tenantId, siteId) {
-      if (!(await store.siteExists(tenantId, siteId))) throw notFound("site");
+      await requireSite(store, tenantId, siteId);
       return { site_id: siteId, probes: (await store.probes(siteId)).map(toCoverage) };
     },
   };

@@ -2,7 +2,7 @@ import { type GuardExceptionCreate, type GuardExceptionRecord, type List, MAX_GU
 import { createId, toInstant } from "@lanthorn/runtime";
 import { plainNetworks } from "../../db/keys/plain-networks.ts";
 import type { Actor } from "../../gateway/environment.ts";
-import { ApiError, notFound } from "../../gateway/errors.ts";
+import { ApiError, notFound, requireSite } from "../../gateway/errors.ts";
 import { type IdPage, pageOfAll } from "../../gateway/page.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { toException } from "./records.ts";
@@ -25,7 +25,7 @@ export interface GuardExceptions {
 export function createGuardExceptions({ store, audit, clock, onConfigured }: GuardsDependencies): GuardExceptions {
   const now = () => toInstant(clock.now());
   const checkSite = async (tenantId: string, siteId: string) => {
-    if (!(await store.siteExists(tenantId, siteId))) throw notFound("site");
+    await requireSite(store, tenantId, siteId);
   };
 
   return {

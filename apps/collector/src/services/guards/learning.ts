@@ -2,7 +2,7 @@ import { type Command, type GuardsLearnAnswer, MESSAGE_VERSION, type Reply } fro
 import { createId, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { Broker } from "../../broker/broker.ts";
 import type { Actor } from "../../gateway/environment.ts";
-import { ApiError, notFound } from "../../gateway/errors.ts";
+import { ApiError, requireSite } from "../../gateway/errors.ts";
 import { toProbeGuards } from "./records.ts";
 import type { GuardsDependencies } from "./service.ts";
 
@@ -35,7 +35,7 @@ export function createGuardLearning(
   return {
     async learn(actor, siteId) {
       const { tenantId } = actor;
-      if (!(await store.siteExists(tenantId, siteId))) throw notFound("site");
+      await requireSite(store, tenantId, siteId);
       const probes = await store.probes(siteId);
       if (probes.length === 0) throw new ApiError("CONFLICT", "the site has no probe that could learn");
       const issued = clock.now();

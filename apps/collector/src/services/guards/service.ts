@@ -3,7 +3,7 @@ import { type Clock, toInstant } from "@lanthorn/runtime";
 import { plainNetworks } from "../../db/keys/plain-networks.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
-import { notFound } from "../../gateway/errors.ts";
+import { notFound, requireSite } from "../../gateway/errors.ts";
 import { readSettings, type Settings, toPart, toProbeGuards } from "./records.ts";
 import type { GuardsStore } from "./store.ts";
 
@@ -37,7 +37,7 @@ export function createGuardsService({ store, audit, clock, onConfigured }: Guard
 
   return {
     async read(tenantId, siteId) {
-      if (!(await store.siteExists(tenantId, siteId))) throw notFound("site");
+      await requireSite(store, tenantId, siteId);
       return show(siteId, readSettings(await store.settings(null, siteId)));
     },
 

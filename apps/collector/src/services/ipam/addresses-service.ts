@@ -4,7 +4,7 @@ import { parseNetwork } from "../../db/keys/address-range.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import { formatCursor, parseCursor } from "../../gateway/cursor.ts";
 import type { Actor } from "../../gateway/environment.ts";
-import { ApiError, notFound } from "../../gateway/errors.ts";
+import { ApiError, notFound, requireSite } from "../../gateway/errors.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { addressRow, toAddress } from "./records.ts";
 import type { AddressRow, IpamStore } from "./store/plan.ts";
@@ -46,7 +46,7 @@ export function createAddressesService({ store, audit, clock }: {
 
   return {
     async list(tenantId, { page, per_page: perPage, cursor, site_id: siteId, status, mac, within, search }) {
-      if (siteId !== undefined && !(await store.siteExists(tenantId, siteId))) throw notFound("site");
+      await requireSite(store, tenantId, siteId);
       const range = within === undefined ? undefined : (parseNetwork(within) ?? undefined);
       const from = cursor === undefined ? (page - 1) * perPage : parseCursor(SORT, cursor);
       const { rows, total } = await store.addresses(tenantId, { siteId, status, mac, within: range, search }, { from, limit: perPage + 1 });
@@ -63,7 +63,7 @@ export function createAddressesService({ store, audit, clock }: {
     async create(actor, { ip, ...wish }) {
       const place = parseNetwork(ip);
       if (!place) throw badRequest([{ path: ["ip"], message: "must be an address" }]);
-      if (wish.site_id !== null && !(await store.siteExists(actor.tenantId, wish.site_id))) throw notFound("site");
+      await requireSite(store, actor.tenantId, wish.site_id);
       return store.change(actor.tenantId, async (trx) => {
         const row = addressRow(place, wish, { id: createId(), tenantId: actor.tenantId, at: toInstant(clock.now()) });
         if (!(await addToPlan(trx, "ipam_addresses", row))) throw new ApiError("CONFLICT", `${row.ip} is already recorded`);

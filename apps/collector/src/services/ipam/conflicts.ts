@@ -1,6 +1,6 @@
 import { CONFLICT_KINDS, type IpamConflicts, type IpamConflictsQuery } from "@lanthorn/contract";
 import { addressOf } from "../../db/keys/address-range.ts";
-import { notFound } from "../../gateway/errors.ts";
+import { requireSite } from "../../gateway/errors.ts";
 import { type Finding, findConflictsAt } from "./store/conflicts.ts";
 import { holdersOf } from "./store/observations.ts";
 import type { IpamStore } from "./store/plan.ts";
@@ -10,7 +10,7 @@ export async function listConflicts(
   store: IpamStore, tenantId: string,
   { page, per_page: perPage, cursor, site_id: siteId, kind: kinds = [...CONFLICT_KINDS] }: IpamConflictsQuery,
 ): Promise<IpamConflicts> {
-  if (siteId !== undefined && !(await store.siteExists(tenantId, siteId))) throw notFound("site");
+  await requireSite(store, tenantId, siteId);
   const sites = (await store.sites(tenantId)).map(({ id }) => id).filter((id) => siteId === undefined || id === siteId);
   const { findings, truncated } = await findConflictsAt(store, tenantId, { kinds, sites });
   const all = findings.toSorted((a, b) => (positionOf(a) < positionOf(b) ? -1 : 1));

@@ -6,7 +6,7 @@ import { parseNetwork } from "../../db/keys/address-range.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import { formatCursor, parseCursor } from "../../gateway/cursor.ts";
 import type { Actor } from "../../gateway/environment.ts";
-import { notFound } from "../../gateway/errors.ts";
+import { requireSite } from "../../gateway/errors.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { type NextFree, nextFree } from "./next-free.ts";
 import { createPrefixRecords } from "./prefix-records.ts";
@@ -57,7 +57,7 @@ export function createPrefixesService(deps: {
     ...nextFree({ ...deps, records }),
 
     async list(tenantId, { page, per_page: perPage, cursor, site_id: siteId, status, vlan_id: vlanId, family, within, search }) {
-      if (siteId !== undefined && !(await store.siteExists(tenantId, siteId))) throw notFound("site");
+      await requireSite(store, tenantId, siteId);
       const range = within === undefined ? undefined : (parseNetwork(within) ?? undefined);
       const filter = { siteId, status, vlanId, family: family === undefined ? undefined : Number(family), within: range, search };
       const from = cursor === undefined ? (page - 1) * perPage : parseCursor(SORT, cursor);
@@ -78,7 +78,7 @@ export function createPrefixesService(deps: {
     async create(actor, wish) {
       const range = parseNetwork(wish.prefix);
       if (!range) throw badRequest([{ path: ["prefix"], message: "must be a network as 10.0.0.0/8" }]);
-      if (wish.site_id !== null && !(await store.siteExists(actor.tenantId, wish.site_id))) throw notFound("site");
+      await requireSite(store, actor.tenantId, wish.site_id);
       return store.change(actor.tenantId, (trx) => records.insert(trx, actor, prefixRow(range, wish, { id: createId(), tenantId: actor.tenantId, at: toInstant(clock.now()) })));
     },
 

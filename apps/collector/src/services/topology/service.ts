@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { DeviceNeighbor, Topology, TopologyEdge, TopologyNode, TopologyNote, TopologyQuery } from "@lanthorn/contract";
 import type { Clock } from "@lanthorn/runtime";
-import { notFound } from "../../gateway/errors.ts";
+import { requireSite } from "../../gateway/errors.ts";
 import { siteGraph } from "./graph.ts";
 import type { TopologyStore } from "./store.ts";
 import { factsOfSwitch } from "./switch-facts.ts";
@@ -63,7 +63,7 @@ export function createTopologyService(deps: { readonly store: TopologyStore; rea
 
   const service: TopologyService = {
     async read(tenantId, query) {
-      if (query.site_id !== undefined && !(await store.siteExists(tenantId, query.site_id))) throw notFound("site");
+      await requireSite(store, tenantId, query.site_id);
       const key = JSON.stringify([tenantId, query.site_id, query.include_gone]);
       const known = kept.get(key);
       if (known && clock.monotonic() - known.at < KEEP_MS) return known.drawn;

@@ -1,7 +1,7 @@
 import { type BaselineAccept, type BaselineAcceptance, type BaselineSettingsQuery, type List, MAX_BASELINE_ACCEPTANCES } from "@lanthorn/contract";
 import { createId, toInstant } from "@lanthorn/runtime";
 import type { Actor } from "../../../gateway/environment.ts";
-import { ApiError, notFound } from "../../../gateway/errors.ts";
+import { ApiError, notFound, requireSite } from "../../../gateway/errors.ts";
 import { pageById } from "../../../gateway/page.ts";
 import { badRequest } from "../../../gateway/route.ts";
 import { acceptanceById, type AcceptanceRow, acceptances, addAcceptance, countAcceptances, removeAcceptance, tagsOf } from "../store/acceptances.ts";
@@ -32,7 +32,7 @@ export function createAcceptancesService({ store, audit, clock }: Pick<RestDepen
 
   return {
     async list(tenantId, { site_id: siteId, ...page }) {
-      if (siteId !== undefined && !(await store.siteExists(tenantId, siteId))) throw notFound("site");
+      await requireSite(store, tenantId, siteId);
       const filter = { siteId, now: toInstant(clock.now()) };
       return pageById(page, {
         read: (rows) => acceptances(reads, tenantId, filter, rows), count: () => countAcceptances(reads, tenantId, filter), show: toAcceptance,

@@ -2,7 +2,7 @@ import type { BaselineAccept, BaselineAcceptance, BaselineDifference, BaselineDi
 import { toInstant } from "@lanthorn/runtime";
 import type { NewEvent } from "../../../events/log.ts";
 import type { Actor } from "../../../gateway/environment.ts";
-import { ApiError, notFound } from "../../../gateway/errors.ts";
+import { ApiError, notFound, requireSite } from "../../../gateway/errors.ts";
 import { pageById } from "../../../gateway/page.ts";
 import { differenceEvent } from "../differences/events.ts";
 import { countDifferences, differenceById, differences, type NamedDifference } from "../store/difference-lists.ts";
@@ -28,7 +28,7 @@ export function createDifferencesService(
   const { reads } = store;
   return {
     async list(tenantId, { page, per_page, cursor, ...filter }) {
-      if (filter.site_id !== undefined && !(await store.siteExists(tenantId, filter.site_id))) throw notFound("site");
+      await requireSite(store, tenantId, filter.site_id);
       return pageById({ page, per_page, cursor }, {
         read: (rows) => differences(reads, tenantId, filter, rows), count: () => countDifferences(reads, tenantId, filter), show: toDifference,
       });

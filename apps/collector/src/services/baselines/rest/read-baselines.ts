@@ -1,6 +1,6 @@
 import type { Baseline, BaselineFact, BaselineFactKind, BaselineFactsQuery, BaselinesQuery, List } from "@lanthorn/contract";
 import { BASELINE_FACTS } from "@lanthorn/contract";
-import { notFound } from "../../../gateway/errors.ts";
+import { notFound, requireSite } from "../../../gateway/errors.ts";
 import { pageById, pageBySort } from "../../../gateway/page.ts";
 import { badRequest } from "../../../gateway/route.ts";
 import { baselineById, baselines, countBaselines, differenceCounts, factCounts, type NamedBaseline, siteSettings } from "../store/baseline-lists.ts";
@@ -28,7 +28,7 @@ export function createBaselineReader({ store }: Pick<RestDependencies, "store">)
   return {
     async list(tenantId, query) {
       const { site_id: siteId, device_id: deviceId, of, state: states } = query;
-      if (siteId !== undefined && !(await store.siteExists(tenantId, siteId))) throw notFound("site");
+      await requireSite(store, tenantId, siteId);
       const filter = { siteId, deviceId, of, states };
       const { data, meta } = await pageById(query, {
         read: (rows) => baselines(reads, tenantId, filter, rows), count: () => countBaselines(reads, tenantId, filter), show: (row) => row,

@@ -5,7 +5,7 @@ import {
 import { createId, toInstant } from "@lanthorn/runtime";
 import { isDuplicate } from "../../../db/constraints.ts";
 import type { Actor } from "../../../gateway/environment.ts";
-import { ApiError, notFound } from "../../../gateway/errors.ts";
+import { ApiError, notFound, requireSite } from "../../../gateway/errors.ts";
 import { pageById } from "../../../gateway/page.ts";
 import { badRequest } from "../../../gateway/route.ts";
 import { tagsOf } from "../store/acceptances.ts";
@@ -46,7 +46,7 @@ export function createTemplatesService({ store, audit, clock }: RestDependencies
 
   return {
     async list(tenantId, { site_id: siteId, ...page }) {
-      if (siteId !== undefined && !(await store.siteExists(tenantId, siteId))) throw notFound("site");
+      await requireSite(store, tenantId, siteId);
       return pageById(page, {
         read: (rows) => templates(reads, tenantId, siteId, rows), count: () => countTemplates(reads, tenantId, siteId), show: toTemplate,
       });
@@ -56,7 +56,7 @@ export function createTemplatesService({ store, audit, clock }: RestDependencies
 
     async create(actor, { name, tag, site_id: siteId, facts: given, from_device_id: deviceId }) {
       const { tenantId } = actor;
-      if (siteId !== undefined && !(await store.siteExists(tenantId, siteId))) throw notFound("site");
+      await requireSite(store, tenantId, siteId);
       return named(name, () => store.change(tenantId, async (trx, concernsAll) => {
         if ((await countTemplates(trx, tenantId, undefined)) >= MAX_BASELINE_TEMPLATES) {
           throw new ApiError("CONFLICT", `there are ${MAX_BASELINE_TEMPLATES} templates already: delete some`);

@@ -1,7 +1,7 @@
 import { type BaselineSettingsQuery, type BaselineWindow, type BaselineWindowCreate, type List, MAX_BASELINE_WINDOWS } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Actor } from "../../../gateway/environment.ts";
-import { ApiError, notFound } from "../../../gateway/errors.ts";
+import { ApiError, notFound, requireSite } from "../../../gateway/errors.ts";
 import { pageById } from "../../../gateway/page.ts";
 import { badRequest } from "../../../gateway/route.ts";
 import { tagsOf } from "../store/acceptances.ts";
@@ -37,7 +37,7 @@ export function createWindowsService({ store, audit, clock }: RestDependencies):
 
   return {
     async list(tenantId, { site_id: siteId, ...page }) {
-      if (siteId !== undefined && !(await store.siteExists(tenantId, siteId))) throw notFound("site");
+      await requireSite(store, tenantId, siteId);
       const filter = { siteId, now: toInstant(clock.now()) };
       return pageById(page, {
         read: (rows) => windows(reads, tenantId, filter, rows), count: () => countWindows(reads, tenantId, filter), show: toWindow,
@@ -47,7 +47,7 @@ export function createWindowsService({ store, audit, clock }: RestDependencies):
     async create(actor, { site_id: siteId, device_id: deviceId, tag, ...wish }) {
       const { tenantId } = actor;
       checkEnd(wish.ends_at, clock);
-      if (!(await store.siteExists(tenantId, siteId))) throw notFound("site");
+      await requireSite(store, tenantId, siteId);
       return store.change(tenantId, async (trx, concernsAll) => {
         if (deviceId !== undefined && (await tagsOf(trx, tenantId, deviceId, siteId)) === null) throw notFound("device");
         const at = toInstant(clock.now());
