@@ -81,8 +81,10 @@ function createParts(deps: GuardDeps) {
   const outcomes = { incidents, settings, learning, table, roles, attackers, saved };
   saved.load(table, clock.monotonic());
   const askDecoy = (like: Uint8Array, vlanId: number, source: number): boolean => {
+    const now = clock.monotonic();
+    if (dad.isDecoyed(source, like.length, now)) return true;
     const decoy = vlanId === 0 ? questions.askDecoy(like, macBytes(source)) : null;
-    if (decoy) dad.onDecoy(decoy, source, clock.monotonic());
+    if (decoy) dad.onDecoy(decoy, source, now);
     return decoy !== null;
   };
   const checks = createChecks({
@@ -93,6 +95,7 @@ function createParts(deps: GuardDeps) {
       else questions.ask(binding, mac);
     },
     isLiar: (source, length) => dad.isLiar(source, clock.monotonic()) || attackers.isAccused(source, length),
+    answersAll: (source) => dad.isLiar(source, clock.monotonic()),
     askDecoy: (binding, source) => askDecoy(bindingAddress(binding), binding.vlanId, source),
     rankOf: (binding) => (roles.isOwnGateway(binding) ? 2 : roles.roleOf(binding) === "host" ? 0 : 1),
     quietMs: () => settings().quiet_seconds * 1000,

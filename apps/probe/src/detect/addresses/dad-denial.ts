@@ -15,6 +15,8 @@ export interface DadDenial {
   onNewClaim(address: Uint8Array, source: number, now: number): Denial;
   /** An address that nobody has was asked for, because of what this MAC had claimed. */
   onDecoy(address: Uint8Array, source: number, now: number): void;
+  /** Whether this MAC was asked for such an address a moment ago. @param length Of the address, in bytes. */
+  isDecoyed(source: number, length: number, now: number): boolean;
   /** Whether this MAC lied lately. */
   isLiar(source: number, now: number): boolean;
 }
@@ -29,6 +31,8 @@ const MAX_ENTRIES = 256;
 /** Hosts wait for a second, those of RFC 5227 for up to seven; the answer comes at once. */
 const PROBE_MS = 2000;
 const DECOY_MS = 2000;
+/** One question shows it of all addresses that a MAC claims. */
+const DECOY_AGAIN_MS = 800;
 /** Two addresses within this that one MAC denies are no coincidence. */
 const DENIAL_MS = 60_000;
 /**
@@ -45,6 +49,8 @@ const PREFIX_BYTES = 8;
 export function createDadDenial(): DadDenial {
   const probes = createBoundedMap<string, { readonly prober: number; readonly at: number }>(MAX_ENTRIES);
   const decoys = createBoundedMap<string, { readonly source: number; readonly at: number }>(MAX_ENTRIES);
+  /** By MAC and family, as denials are. */
+  const decoyed = createBoundedMap<string, number>(MAX_ENTRIES);
   /** By MAC and family. */
   const denials = createBoundedMap<string, Denied>(MAX_ENTRIES);
   const liars = createBoundedMap<number, number>(MAX_ENTRIES);
@@ -72,7 +78,11 @@ export function createDadDenial(): DadDenial {
 
   return {
     onProbe: (address, prober, now) => probes.put(addressKey(address), { prober, at: now }),
-    onDecoy: (address, source, now) => decoys.put(addressKey(address), { source, at: now }),
+    onDecoy(address, source, now) {
+      decoys.put(addressKey(address), { source, at: now });
+      decoyed.put(`${source} ${address.length}`, now);
+    },
+    isDecoyed: (source, length, now) => now - (decoyed.get(`${source} ${length}`) ?? Number.NEGATIVE_INFINITY) < DECOY_AGAIN_MS,
     isLiar: (source, now) => now - (liars.get(source) ?? Number.NEGATIVE_INFINITY) < LIAR_MS,
     onNewClaim(address, source, now) {
       if (probes.size === 0 && decoys.size === 0) return "none";

@@ -61,12 +61,11 @@ export function createLinkQuestions(deps: Pick<GuardDeps, "probes" | "link" | "r
     send(bindingAddress(binding));
     events.onAskedAll(binding, now);
   }
-  /** Some who answer every solicitation leave out those of duplicate address detection: IPv6 is asked in both forms. */
-  function askOne(address: Uint8Array, mac: Uint8Array): void {
-    probes.ask(address, mac);
+  /** As a host asks that wants to talk to it. @returns Whether it was asked: for IPv4, and without an address of our own, it is not. */
+  function askAsNeighbor(address: Uint8Array, mac: Uint8Array): boolean {
     const link = address.length === 16 ? createLink(deps.link()) : null;
     const frame = link && encodeAddressRequest(link, address, mac);
-    if (frame) probes.send(frame);
+    return frame ? probes.send(frame) : false;
   }
   return {
     askEverybody(binding, now) {
@@ -83,12 +82,16 @@ export function createLinkQuestions(deps: Pick<GuardDeps, "probes" | "link" | "r
       for (let at = like.length === 4 ? 3 : 9; at < like.length; at += 1) decoy[at] = 1 + Math.floor(deps.random() * 253);
       if (events.isKnown(decoy) || addressKey(decoy) === addressKey(like)) return null;
       decoyAt = now;
-      askOne(decoy, mac);
+      probes.ask(decoy, mac);
+      // Some who answer every solicitation leave out those of duplicate address detection.
+      askAsNeighbor(decoy, mac);
       if (decoy.length === 16) probes.ask(decoy, multicastMac(solicitedNodeAddress(decoy)));
       return decoy;
     },
     ask(binding, mac) {
-      if (binding.vlanId === 0) askOne(bindingAddress(binding), mac);
+      if (binding.vlanId !== 0) return;
+      const address = bindingAddress(binding);
+      if (!askAsNeighbor(address, mac)) probes.ask(address, mac);
     },
     askGateways(gateways, find, now) {
       if (now - gatewaysAt < GATEWAY_PAUSE_MS) return;

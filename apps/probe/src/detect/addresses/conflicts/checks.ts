@@ -4,7 +4,7 @@ import { macBytes } from "../mac-number.ts";
 import type { Clock } from "@lanthorn/runtime";
 import { createConflict, noteClaim, startRound } from "./conflict.ts";
 import { dueAtOf, watchedUntil } from "./due.ts";
-import { expectationOf, judgeRival, type Knowledge } from "./judge-conflict.ts";
+import { blameDuplicate, expectationOf, judgeRival, type Knowledge } from "./judge-conflict.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** Finds out who has an address that two MACs are claimed for: asks both, and judges by the answers and the claims. */
@@ -176,7 +176,10 @@ function look(state: State, conflict: Conflict, now: number): void {
       return rejected?.mac === mac && at - rejected.at < REJECTED_MS;
     },
   };
-  const verdicts = conflict.rivals.map((rival) => ({ rival, verdict: judgeRival(knowledge, conflict, rival, now) }));
+  const verdicts = conflict.rivals.map((rival) => {
+    const verdict = judgeRival(knowledge, conflict, rival, now);
+    return { rival, verdict: verdict === "duplicate" ? blameDuplicate(state.conflicts, conflict, rival) : verdict };
+  });
   for (const { rival, verdict } of verdicts) {
     if (verdict === "again" || verdict === "watch" || verdict === "keep") continue;
     if (verdict === "duplicate") {

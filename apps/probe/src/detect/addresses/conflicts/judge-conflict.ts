@@ -11,6 +11,8 @@ export interface Knowledge {
   readonly isOwn: (binding: Binding) => boolean;
   /** Whether a MAC makes false claims of other addresses. */
   readonly isLiar: (source: number, length: number) => boolean;
+  /** Whether a MAC lately answered for an address that nobody has. */
+  readonly answersAll: (source: number) => boolean;
   /** How important an address is: 0 for a host's, 1 for a gateway's or server's, 2 for that of a gateway which nobody has made up. */
   readonly rankOf: (binding: Binding) => 0 | 1 | 2;
   /** Whether a rival's claim was found to be wrong lately. */
@@ -47,8 +49,29 @@ export function judgeRival(knowledge: Knowledge, conflict: Conflict, rival: Cont
     isOfRole: knowledge.rankOf(binding) > 0, wasRejected: knowledge.wasRejected(binding, rival.mac, now),
     takesFromVirtual: isVirtualRouterMac(macBytes(owner.mac)) && !isVirtualRouterMac(macBytes(rival.mac)),
     isLiar: knowledge.isLiar(rival.source, binding.key.length), bothForMs: Math.min(...answering.map(({ lastAnswerAt }) => lastAnswerAt)) - conflict.bothAt,
+    ownerAnswersAll: knowledge.answersAll(owner.source), rivalAnswersAll: knowledge.answersAll(rival.source),
     isRivalTested: now - rival.decoyAt >= DECOY_ANSWER_MS || now - conflict.openedAt >= UNTESTED_MS,
   });
+}
+
+/**
+ * Who contends with several others, both of which answer, is no duplicate but the liar among them.
+ * @param conflicts All that are open.
+ */
+export function blameDuplicate(conflicts: Iterable<Conflict>, { binding, owner }: Conflict, rival: Contender): "duplicate" | "spoofed" | "owner-spoofs" {
+  const [ofOwner, ofRival] = [new Set<number>(), new Set<number>()];
+  for (const other of conflicts) {
+    if (other.binding.key.length !== binding.key.length || other.owner.answers === 0) continue;
+    for (const contender of other.rivals) {
+      if (contender.answers === 0) continue;
+      for (const [mac, rivals] of [[owner.mac, ofOwner], [rival.mac, ofRival]] as const) {
+        if (other.owner.mac === mac) rivals.add(contender.mac);
+        else if (contender.mac === mac) rivals.add(other.owner.mac);
+      }
+    }
+  }
+  if (ofRival.size > 1 && ofRival.size > ofOwner.size) return "spoofed";
+  return !binding.isTrusted && ofOwner.size > 1 && ofOwner.size > ofRival.size ? "owner-spoofs" : "duplicate";
 }
 
 /** In this round, or the one before where it went on answering. */

@@ -28,6 +28,9 @@ export interface Evidence {
   readonly takesFromVirtual: boolean;
   /** The rival makes false claims of other addresses too, or answers for an address that nobody has. */
   readonly isLiar: boolean;
+  /** Lately they answered for an address that nobody has: their answers say nothing. */
+  readonly ownerAnswersAll: boolean;
+  readonly rivalAnswersAll: boolean;
   /** For how long both have been answering: from when both had answered once to when both had answered last. */
   readonly bothForMs: number;
   /** The rival was asked for an address that nobody has, and had time to answer, or could not be asked. */
@@ -61,23 +64,26 @@ export function judge(evidence: Evidence): Verdict {
   return evidence.ownerUnsolicited > 0 && !evidence.isOwnerTrusted ? "owner-spoofs" : "duplicate";
 }
 
-function judgeBoth({ isOwnerProxy, isRivalProxy, isMember, isLiar, isRivalTested, bothForMs, isOfRole, rivalUnsolicited }: Evidence): Verdict {
+function judgeBoth({ isOwnerTrusted, ownerAnswersAll, isOwnerProxy, isRivalProxy, isMember, isLiar, isRivalTested, bothForMs, isOfRole, rivalUnsolicited }: Evidence): Verdict {
   if (isLiar) return "spoofed";
   // A proxy answers who asks, and nobody is proxy for a gateway: who has taken a few free addresses looks like one.
   if (!isOfRole && rivalUnsolicited === 0) {
     if (isOwnerProxy) return "moved";
     if (isRivalProxy) return "keep";
   }
+  if (ownerAnswersAll && !isOwnerTrusted) return "owner-spoofs";
   return isRivalTested && bothForMs >= (isMember ? MEMBERS_BOTH_MS : BOTH_MS) ? "duplicate" : "again";
 }
 
-function judgeSilentRival({ isOwnerTrusted, isMember, isLiar, rivalUnsolicited, rivalRepeats, silentRivals, wasRejected }: Evidence): Verdict {
+function judgeSilentRival({ isOwnerTrusted, ownerAnswersAll, isMember, isLiar, rivalUnsolicited, rivalRepeats, silentRivals, wasRejected }: Evidence): Verdict {
   if (isMember) return rivalRepeats >= MEMBER_REPEATS ? "spoofed" : "watch";
+  if (ownerAnswersAll && !isOwnerTrusted) return "watch";
   if (isLiar || wasRejected || (isOwnerTrusted && (rivalUnsolicited > 0 || silentRivals >= FORGED_RIVALS))) return "spoofed";
   return rivalRepeats > 0 ? "spoofed" : "watch";
 }
 
-function judgeSilentOwner({ isOwnerTrusted, isMember, ownerUnsolicited, ownerRepeats, takesFromVirtual }: Evidence): Verdict {
+function judgeSilentOwner({ isOwnerTrusted, rivalAnswersAll, isMember, ownerUnsolicited, ownerRepeats, takesFromVirtual }: Evidence): Verdict {
+  if (rivalAnswersAll) return "keep";
   if (isOwnerTrusted) {
     if (takesFromVirtual) return "virtual-taken";
     return ownerRepeats >= (isMember ? MEMBER_REPEATS : 1) ? "duplicate" : "moved";
