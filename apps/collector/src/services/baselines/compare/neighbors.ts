@@ -1,7 +1,11 @@
 import { toInstant } from "@lanthorn/runtime";
+import { plain } from "../facts/plain.ts";
 import {
   type Baseline, type Comparison, emptyComparison, factName, factsOfKind, noteAppeared, noteChanged, noteGone, noteUnlooked, type SeenFact,
 } from "./result.ts";
+
+/** Characters of the other ends at one port. */
+const MAX_VALUE = 255;
 
 /** The other end of a cable at a device's port. */
 export interface NeighborNow {
@@ -25,7 +29,7 @@ export function compareNeighbors(neighbors: readonly NeighborNow[], baseline: Ba
   const up = new Map<string, NeighborNow[]>();
   for (const one of neighbors) if (one.state === "up") up.set(one.port, [...(up.get(one.port) ?? []), one]);
   for (const [key, here] of up) {
-    const value = [...new Set(here.map((one) => one.value))].toSorted().join(", ").slice(0, 255);
+    const value = plain([...new Set(here.map((one) => one.value))].toSorted().join(", "), MAX_VALUE);
     const lookedAt = here.reduce((last, { seenAt }) => (seenAt > last ? seenAt : last), "");
     const seen: SeenFact = { kind: "neighbor", key, value, lookedAt, scope: "neighbor protocols" };
     const fact = facts.get(factName(seen));

@@ -1,3 +1,5 @@
+import { plain } from "../facts/plain.ts";
+
 /** How a service compares to the one that was there: `finer` and `coarser` say the same with more or fewer words. */
 export type ServiceChange = "same" | "finer" | "coarser" | "changed" | "replaced";
 
@@ -9,7 +11,7 @@ export const MAX_SERVICE = 255;
 
 /** A service as a fact has it: its name, product and version, as far as they are known. */
 export function serviceText({ service, version }: { readonly service: string; readonly version: string }): string {
-  return `${service} ${version}`.trim().slice(0, MAX_SERVICE);
+  return plain(`${service} ${version}`, MAX_SERVICE);
 }
 
 /**

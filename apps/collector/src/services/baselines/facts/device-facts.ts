@@ -26,12 +26,15 @@ export interface DeviceRows {
   readonly neighbors: ReadonlyMap<string, readonly NeighborNow[]>;
 }
 
+const SHA_256 = /^[0-9a-f]{64}$/;
+
 /** What is seen of one device. */
 export function deviceNow(deviceId: string, { ports, certificates, looks, neighbors }: DeviceRows): DeviceNow {
   return {
     ports: (ports.get(deviceId) ?? []).map(toPort),
     looks: looks.get(deviceId) ?? [],
-    certificates: (certificates.get(deviceId) ?? []).map(({ value, seen_at: seenAt }) => ({ fingerprint: value.toLowerCase(), seenAt })),
+    certificates: (certificates.get(deviceId) ?? []).map(({ value, seen_at: seenAt }) => ({ fingerprint: value.toLowerCase().replaceAll(":", ""), seenAt }))
+      .filter(({ fingerprint }) => SHA_256.test(fingerprint)),
     neighbors: neighbors.get(deviceId) ?? [],
   };
 }

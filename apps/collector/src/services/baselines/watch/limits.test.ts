@@ -19,6 +19,26 @@ beforeEach(async () => {
 });
 afterEach(() => bench.stop());
 
+test("texts that a device makes up are neither differences for ever nor facts of any length", async () => {
+  // A pair of UTF-16 lies where the text is cut.
+  const odd = { service: "http", version: `${"x".repeat(249)}\u{1f980}`, banner: "" };
+  const control = { service: "smtp", version: "Postfix\u001b[31m\u0007" };
+  await bench.found(A);
+  await bench.event("host_changed", {
+    ...A, hostname: "", vendor: "", addresses: [A.ip], changed: ["evidence"],
+    evidence: ["ab".repeat(512), `AB:${"CD:".repeat(30)}EF`].map((value) => ({ field: "tls_certificate", value, source: "tls", confidence: 1, seen_at: bench.now() })),
+  });
+  await bench.scan(A, { "tcp/80": odd, "tcp/25": control });
+  await bench.learned();
+  await bench.scan(A, { "tcp/80": odd, "tcp/25": control });
+  await bench.runTwice();
+  expect(await bench.differences()).toEqual([]);
+  const facts = await bench.server.reads.selectFrom("baseline_facts").select(["kind", "value"]).where("kind", "in", ["service", "certificate"]).orderBy("kind").orderBy("value").execute();
+  expect(facts.map(({ kind, value }) => [kind, value])).toEqual([
+    ["certificate", `ab${"cd".repeat(30)}ef`], ["service", `http ${"x".repeat(249)}\ufffd`], ["service", "smtp Postfix [31m"],
+  ]);
+});
+
 /** Ports open beside 22, as another scan has left them. */
 async function open(first: number, count: number) {
   const device_id = await bench.deviceAt(A.ip);
