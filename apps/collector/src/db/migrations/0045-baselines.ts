@@ -81,7 +81,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("open_key", "text", (c) => c.unique())
     .execute();
   await schema.createIndex("baseline_differences_tenant").on("baseline_differences").columns(["tenant_id", "state", "id"]).execute();
-  await schema.createIndex("baseline_differences_site").on("baseline_differences").columns(["site_id", "state"]).execute();
   await schema.createIndex("baseline_differences_baseline").on("baseline_differences").columns(["baseline_id", "state"]).execute();
   await schema.createIndex("baseline_differences_device").on("baseline_differences").column("device_id").execute();
   await schema.createIndex("baseline_differences_ended").on("baseline_differences").column("ended_at").execute();

@@ -31,6 +31,7 @@ import * as guards from "./0043-guards.ts";
 import * as reporters from "./0043-reporters.ts";
 import * as looks from "./0044-looks.ts";
 import * as baselines from "./0045-baselines.ts";
+import * as differencesOfSites from "./0046-differences-of-sites.ts";
 
 /**
  * Every migration by name, applied in the order of the names. What a released one does to a database never changes; where two columns
@@ -69,4 +70,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0043-reporters": reporters,
   "0044-looks": looks,
   "0045-baselines": baselines,
+  "0046-differences-of-sites": differencesOfSites,
 };
