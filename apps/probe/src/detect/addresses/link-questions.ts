@@ -61,10 +61,15 @@ export function createLinkQuestions(deps: Pick<GuardDeps, "probes" | "link" | "r
     send(bindingAddress(binding));
     events.onAskedAll(binding, now);
   }
-  /** As a host asks that wants to talk to it. @returns Whether it was asked: for IPv4, and without an address of our own, it is not. */
+  /**
+   * As a host asks all, in a frame to one: who is asked by a unicast packet leaves out the override flag, and so claims nothing.
+   * @returns Whether it was asked: for IPv4, and without an address of our own, it is not.
+   * @see RFC 4861 section 7.2.4, RFC 6085
+   */
   function askAsNeighbor(address: Uint8Array, mac: Uint8Array): boolean {
     const link = address.length === 16 ? createLink(deps.link()) : null;
-    const frame = link && encodeAddressRequest(link, address, mac);
+    const frame = link && encodeAddressRequest(link, address, null);
+    frame?.set(mac);
     return frame ? probes.send(frame) : false;
   }
   return {

@@ -67,7 +67,7 @@ export async function settle({ scene, hosts, run }: SmallLan): Promise<void> {
 function answersTo(bytes: Uint8Array, hosts: readonly LanHost[]): Uint8Array[] {
   const decoded = decodeFrame(bytes);
   if (!decoded.ok) return [];
-  const { networkBytes, network, transportBytes, audience, destinationMac, sourceMac } = decoded.value;
+  const { networkBytes, network, transportBytes, audience, destinationIp, destinationMac, sourceMac } = decoded.value;
   const hearing = hosts.filter(({ mac, alsoHears = [] }) => audience !== "unicast" || [mac, ...alsoHears].some((own) => equalBytes(bytesOf(own), destinationMac as Uint8Array)));
   const having = (ip: string) => hearing.filter(({ addresses, answersAll }) => answersAll === true || addresses.includes(ip));
   if (network === "arp") {
@@ -79,7 +79,8 @@ function answersTo(bytes: Uint8Array, hosts: readonly LanHost[]): Uint8Array[] {
   const icmp = decodeIcmpv6(transportBytes);
   if (!icmp.ok || icmp.value.kind !== "neighbor-solicitation") return [];
   const ip = formatIp(icmp.value.target);
-  return having(ip).map(({ mac }) => advertisement(mac, ip));
+  // As Linux does: who is asked by unicast answers without the override flag.
+  return having(ip).map(({ mac }) => advertisement(mac, ip, destinationIp?.[0] === 0xff));
 }
 
 /** A reply, unasked for unless it is said to whom it goes. */
