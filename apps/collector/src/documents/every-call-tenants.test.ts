@@ -82,8 +82,8 @@ async function createStranger(): Promise<string> {
   return (JSON.parse(answer.text) as { readonly access_token: string }).access_token;
 }
 
-/** The collector compares baselines twice a minute. What people change of them is in the audit log. */
-const CHANGES_BY_ITSELF = /baselines(?!\/(?:acceptances|templates|windows))/;
+/** Baselines are compared twice a minute, and the topology is drawn every two seconds. What people change of them is in the audit log. */
+const CHANGES_BY_ITSELF = /topology$|baselines(?!\/(?:acceptances|templates|windows))/;
 
 /** Every answer to a GET, of lists and of single things. What passes meanwhile is left out. */
 async function readEverything(isLeftOut = (_path: string) => false): Promise<readonly { readonly name: string; readonly text: string }[]> {
