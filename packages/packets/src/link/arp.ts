@@ -39,8 +39,9 @@ export function decodeArp(bytes: Uint8Array): Decoded<ArpPacket> {
   const operation = reader.u16();
   const addresses = reader.offset;
   reader.skip(2 * (hardwareLength + protocolLength));
-  const stop = reader.failed ? reader.malformed("arp") : badLength(bytes, 0);
-  if (stop) return stop;
+  if (reader.failed) return reader.malformed("arp");
+  if (hardwareType === ETHERNET_HARDWARE && hardwareLength !== MAC_LENGTH) return badValue("arp", 4);
+  if (protocolType === ETHER_TYPE.ipv4 && protocolLength !== IPV4_LENGTH) return badValue("arp", 5);
   reader.seek(addresses);
   return decoded({
     hardwareType,
@@ -89,26 +90,19 @@ export function encodeArp(packet: ArpFields): Uint8Array {
 /** Checks that all addresses are there, and cuts the padding. */
 export function scanArp(reader: Reader, fields: FrameFields): Malformed | null {
   const start = reader.offset;
-  reader.skip(4);
+  const hardwareType = reader.u16();
+  const protocolType = reader.u16();
   const hardwareLength = reader.u8();
   const protocolLength = reader.u8();
   const operation = reader.u16();
   reader.skip(2 * (hardwareLength + protocolLength));
   if (reader.failed) return reader.malformed("arp");
-  const stop = badLength(reader.bytes, start);
-  if (stop) return stop;
+  if (hardwareType === ETHERNET_HARDWARE && hardwareLength !== MAC_LENGTH) return badValue("arp", start + 4);
+  if (protocolType === ETHER_TYPE.ipv4 && protocolLength !== IPV4_LENGTH) return badValue("arp", start + 5);
   fields.network = "arp";
   fields.arpOperation = operation;
   fields.networkEnd = reader.offset;
   fields.payloadOffset = reader.offset;
   fields.payloadEnd = reader.offset;
-  return null;
-}
-
-/** Whether the lengths of addresses are not those of their types. @param start Where the packet begins, which is all there. */
-function badLength(bytes: Uint8Array, start: number): Malformed | null {
-  const u16 = (at: number) => ((bytes[start + at] as number) << 8) | (bytes[start + at + 1] as number);
-  if (u16(0) === ETHERNET_HARDWARE && bytes[start + 4] !== MAC_LENGTH) return badValue("arp", start + 4);
-  if (u16(2) === ETHER_TYPE.ipv4 && bytes[start + 5] !== IPV4_LENGTH) return badValue("arp", start + 5);
   return null;
 }
