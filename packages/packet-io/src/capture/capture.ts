@@ -73,15 +73,11 @@ export function openCapture(options: CaptureOptions): Capture {
   });
   const readKernelDrops = createKernelCounters(() => session.stats());
 
-  const onBatch: OnFrames = (batch) => {
-    handedOver += batch.length;
-    options.onFrames(batch);
-  };
   /** @param next Called in a later turn: what waits is handed over in batches. @returns False where nothing waits. */
   const handOver = (next: () => void): boolean => {
     if (queue.length === 0) return false;
     drain = setImmediate(next);
-    takeTurn({ clock: options.clock, take: () => queue.take(), onFrames: onBatch });
+    handedOver += takeTurn({ clock: options.clock, take: () => queue.take(), onFrames: options.onFrames });
     return true;
   };
   const deliver = () => {
