@@ -40,7 +40,15 @@ export function decodeFrame(bytes: Uint8Array, options?: FrameOptions): Decoded<
   const wireLength = options?.wireLength ?? bytes.length;
   const fields = new FrameFields(bytes, linkType, wireLength > bytes.length);
   const reader = new Reader(bytes);
-  let stop = scanLink(reader, fields);
+  return decodeUpwards(reader, fields, scanLink(reader, fields));
+}
+
+/**
+ * Reads on from the network layer, where `reader` stands and which `fields` name; `linkStop` is what ended the layer below. Of a frame
+ * inside of another one too.
+ */
+export function decodeUpwards(reader: Reader, fields: FrameFields, linkStop: Malformed | null): Decoded<Frame> {
+  let stop = linkStop;
   if (stop === null && fields.network === "llc") stop = scanLlc(reader, fields);
   if (stop === null) stop = scanNetwork(reader, fields);
   if (stop === null && fields.ipProtocol >= 0 && fields.fragmentOffset === 0) stop = scanTransport(reader, fields);

@@ -8,9 +8,10 @@ export * from "./address-prefix.ts";
 export * from "./asn1.ts";
 export * from "./checksum.ts";
 export * from "./numbers.ts";
-export * from "./frame.ts";
+export { type Audience, decodeFrame, type Frame, type NetworkLayer, type TransportLayer } from "./frame.ts";
 export { decodeEthernet, encodeEthernet, type EthernetFrame, MINIMUM_ETHERNET_LENGTH } from "./link/ethernet.ts";
 export type { VlanTag } from "./link/vlan.ts";
+export { linkTypeName } from "./link/link-type-names.ts";
 export { decodeLlc, encodeLlc, type LlcHeader, type SnapHeader } from "./link/llc.ts";
 export {
   type BridgeId, decodeStp, encodeStp, type MstRegion, PVST_DESTINATION, PVST_SNAP, STP_ACCESS_POINT, STP_DESTINATIONS, type StpConfiguration,
@@ -52,6 +53,8 @@ export {
 export type { NdpOption, NdpPrefixInformation } from "./ip/ndp-options.ts";
 export { MLD_HOP_LIMIT, MLD_ROUTER_ALERT, MLD_TYPE, type MldMessage, type MldQuery, type MldRecord } from "./ip/mld.ts";
 export { decodeTeredo, TEREDO_PORT, type TeredoPacket } from "./ip/teredo.ts";
+export { type Decapsulated, decapsulate, MAX_ENCAPSULATIONS, mayBeTunnelPort, type Unwrapped, unwrapFrame } from "./tunnels/unwrap.ts";
+export type { EncapsulationKind } from "./tunnels/envelope.ts";
 export { decodeUdp, encodeUdp, type UdpDatagram } from "./transport/udp.ts";
 export { decodeTcp, encodeTcp, TCP_FLAG, type TcpFields, type TcpSegment } from "./transport/tcp.ts";
 export type { SackBlock, TcpOption } from "./transport/tcp-options.ts";
@@ -84,7 +87,11 @@ export {
 } from "./capture-file/capture-file-framing.ts";
 export type { ByteOrder } from "./capture-file/capture-file-order.ts";
 export { createPcapWriter, type PcapOptions, type PcapWriter } from "./capture-file/pcap.ts";
-export { createPcapngWriter, type PcapngInterface, type PcapngOptions, type PcapngWriter } from "./capture-file/pcapng-writer.ts";
+export type { PacketFacts, PlacedFrame } from "./capture-file/pcapng-packet.ts";
+export {
+  createPcapngWriter, type PcapngInterface, type PcapngOptions, type PcapngStatistics, type PcapngTime, type PcapngWriter,
+} from "./capture-file/pcapng-writer.ts";
+export { type BpfFilter, type BpfInstruction, createBpfFilter, MAX_BPF_INSTRUCTIONS } from "./filter/bpf.ts";
 export * from "./dhcp/dhcp.ts";
 export * from "./dhcp/dhcp-discover.ts";
 export { DHCP_OPTION, type DhcpOptions } from "./dhcp/dhcp-options.ts";

@@ -1,4 +1,4 @@
-import { randomFillSync } from "node:crypto";
+import { createHash, randomFillSync } from "node:crypto";
 import { v7 } from "uuid";
 
 const ID_BYTES = 16;
@@ -28,6 +28,24 @@ function nextCount({ msecs, seq }: typeof counted, now: number, random: Uint8Arr
   }
   const next = (seq + 1) >>> 0;
   return { msecs: next === 0 ? msecs + 1 : msecs, seq: next };
+}
+
+/** The same UUIDv8 for the same texts in the same order, and no other's, made by SHA-256. @see RFC 9562 section 5.8 */
+export function derivedId(...texts: readonly string[]): string {
+  const hash = createHash("sha256").update(JSON.stringify(texts)).digest().subarray(0, ID_BYTES);
+  hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x80;
+  hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
+  const hex = hash.toString("hex");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}
+
+/**
+ * The id of the alert that a collector makes of a probe's incident, so that the probe knows it without having asked.
+ * @param probeId The probe that was authenticated, so that no probe can take another's ids.
+ * @param incidentId `RogueDetected.incident_id`.
+ */
+export function alertIdOf(probeId: string, incidentId: string): string {
+  return derivedId("alert", probeId, incidentId);
 }
 
 /** The last moment that was written: many events come within one millisecond. */

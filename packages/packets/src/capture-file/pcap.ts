@@ -22,14 +22,18 @@ type LengthOrder = "captured-first" | "original-first" | "smaller-is-captured";
 interface PcapKind {
   readonly order: ByteOrder;
   readonly nanosecondsPerTick: number;
+  /** Kuznetsov's tcpdump put an interface, a protocol and a packet type behind the lengths of a record; they are passed over. */
+  readonly extraOctets: number;
 }
 
 /** What the first four bytes of a file, read as big-endian, say of the rest. */
 const KINDS: ReadonlyMap<number, PcapKind> = new Map([
-  [0xa1b2c3d4, { order: "big", nanosecondsPerTick: 1000 }],
-  [0xd4c3b2a1, { order: "little", nanosecondsPerTick: 1000 }],
-  [0xa1b23c4d, { order: "big", nanosecondsPerTick: 1 }],
-  [0x4d3cb2a1, { order: "little", nanosecondsPerTick: 1 }],
+  [0xa1b2c3d4, { order: "big", nanosecondsPerTick: 1000, extraOctets: 0 }],
+  [0xd4c3b2a1, { order: "little", nanosecondsPerTick: 1000, extraOctets: 0 }],
+  [0xa1b23c4d, { order: "big", nanosecondsPerTick: 1, extraOctets: 0 }],
+  [0x4d3cb2a1, { order: "little", nanosecondsPerTick: 1, extraOctets: 0 }],
+  [0xa1b2cd34, { order: "big", nanosecondsPerTick: 1000, extraOctets: 8 }],
+  [0x34cdb2a1, { order: "little", nanosecondsPerTick: 1000, extraOctets: 8 }],
 ]);
 
 /** @param magic The first four bytes of a file as a big-endian number. */
@@ -37,7 +41,7 @@ export function isPcapMagic(magic: number): boolean {
   return KINDS.has(magic);
 }
 
-/** Reads versions 2.0 to 2.4 of either byte order and resolution; a record of more than `MAX_CAPTURE_RECORD_BYTES` is malformed. */
+/** Reads versions 2.0 to 2.4 of either byte order and resolution, and Kuznetsov's modified ones; a record of more than `MAX_CAPTURE_RECORD_BYTES` is malformed. */
 export function createPcapFormat(): CaptureFormat {
   let kind: PcapKind | null = null;
   let linkType = 0;
@@ -58,20 +62,22 @@ export function createPcapFormat(): CaptureFormat {
     return { kind: "take", bytes: FILE_HEADER_BYTES, record: null };
   }
 
-  function readRecord(reader: Reader, { order, nanosecondsPerTick }: PcapKind): CaptureStep {
-    if (reader.remaining < RECORD_HEADER_BYTES) return { kind: "need", bytes: RECORD_HEADER_BYTES };
+  function readRecord(reader: Reader, { order, nanosecondsPerTick, extraOctets }: PcapKind): CaptureStep {
+    const headerBytes = RECORD_HEADER_BYTES + extraOctets;
+    if (reader.remaining < headerBytes) return { kind: "need", bytes: headerBytes };
     const seconds = readU32(reader, order);
     const nanoseconds = readU32(reader, order) * nanosecondsPerTick;
     const [first, second] = [readU32(reader, order), readU32(reader, order)];
     const isSwapped = lengthOrder === "original-first" || (lengthOrder === "smaller-is-captured" && first > second);
     const [length, originalLength] = isSwapped ? [second, first] : [first, second];
     if (length > MAX_CAPTURE_RECORD_BYTES) return { kind: "malformed", offset: isSwapped ? 12 : 8 };
-    if (reader.remaining < length) return { kind: "need", bytes: RECORD_HEADER_BYTES + length };
+    reader.skip(extraOctets);
+    if (reader.remaining < length) return { kind: "need", bytes: headerBytes + length };
     // A fraction of more than a second is written by nobody in good faith, and is no reason to lose the frame.
     const carried = Math.floor(nanoseconds / NANOSECONDS_PER_SECOND);
     return {
       kind: "take",
-      bytes: RECORD_HEADER_BYTES + length,
+      bytes: headerBytes + length,
       record: {
         seconds: seconds + carried,
         nanoseconds: nanoseconds - carried * NANOSECONDS_PER_SECOND,

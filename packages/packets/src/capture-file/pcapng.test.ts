@@ -149,3 +149,35 @@ describe("writing", () => {
     expect(records[0]?.bytes).toHaveLength(MAX_CAPTURE_RECORD_BYTES);
   });
 });
+
+describe("writing into memory that there is", () => {
+  const writer = createPcapngWriter({ interfaces: [{ linkType: 1 }, { linkType: 1, snapLength: 10 }] });
+  const bytes = Uint8Array.from({ length: 300 }, (_, at) => at);
+  const frame = (length: number) => ({ bytes, offset: 5, length, wireLength: length, seconds: 4_294_967_295, nanoseconds: 999_999_999, isOutgoing: false });
+
+  test("gives the bytes that a record of its own has", () => {
+    for (let length = 0; length <= 290; length += 1) {
+      const facts = length % 3 === 0 ? {} : { comment: "x".repeat(length % 7), interfaceId: length % 2, ...(length % 5 === 0 ? { missing: length } : {}) };
+      const into = new Uint8Array(1000).fill(0xee);
+      const end = writer.writeRecord(into, 8, frame(length), facts);
+      expect(end - 8).toBeLessThanOrEqual(writer.recordOctets(length, facts));
+      const { seconds, nanoseconds, isOutgoing } = frame(length);
+      expect(into.subarray(8, end)).toEqual(writer.record({ seconds, nanoseconds, isOutgoing, bytes: bytes.subarray(5, 5 + length), ...facts }));
+      expect(into.subarray(end).every((octet) => octet === 0xee)).toBe(true);
+    }
+  });
+
+  test("writes nothing where it does not fit", () => {
+    const into = new Uint8Array(108);
+    expect(writer.writeRecord(into, 8, frame(60))).toBe(-1);
+    expect(into.every((octet) => octet === 0)).toBe(true);
+    expect(writer.writeRecord(into, 4, frame(60))).toBe(108);
+  });
+
+  test("comments are cut between two characters", () => {
+    const record = writer.record({ seconds: 0, nanoseconds: 0, bytes: new Uint8Array(0), comment: `${"a".repeat(65_534)}€` });
+    const { records, malformed } = readCapture(joinBytes(writer.header(), record));
+    expect([records.length, malformed]).toEqual([1, null]);
+    expect(new DataView(record.buffer).getUint16(30, true)).toBe(65_534);
+  });
+});

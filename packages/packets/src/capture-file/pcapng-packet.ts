@@ -1,0 +1,127 @@
+/** Writes frames as enhanced packet blocks into memory that there is. @see draft-ietf-opsawg-pcapng 4.3 */
+import type { ByteOrder } from "./capture-file-order.ts";
+import { ENHANCED_PACKET_BLOCK } from "./pcapng-blocks.ts";
+import { countOption, encodeOptions, OPTION_COMMENT, type PcapngOption, textOption } from "./pcapng-options.ts";
+
+/** A frame that lies in a longer stretch of memory; `FrameCursor` of @lanthorn/packet-io is one. */
+export interface PlacedFrame {
+  readonly bytes: Uint8Array;
+  readonly offset: number;
+  readonly length: number;
+  readonly wireLength: number;
+  readonly seconds: number;
+  readonly nanoseconds: number;
+  /** Left out: not known, and not written. */
+  readonly isOutgoing?: boolean;
+}
+
+/** What is written of a frame beside itself. */
+export interface PacketFacts {
+  /** 0 unless given. */
+  readonly interfaceId?: number;
+  readonly comment?: string;
+  /** Frames that are missing between the one before on this interface and this one. */
+  readonly missing?: number;
+}
+
+const HEAD_OCTETS = 28;
+const OPTION_FLAGS = 2;
+const OPTION_DROP_COUNT = 4;
+const FLAGS_OCTETS = 8;
+const END_OCTETS = 4;
+const TRAILER_OCTETS = 4;
+const INBOUND = 1;
+const OUTBOUND = 2;
+/** Longer ones are copied by the engine, which costs the same for every length. */
+const SHORT_OCTETS = 192;
+const TWO_TO_16 = 0x1_0000;
+const TWO_TO_32 = 0x1_0000_0000;
+
+/** Writes enhanced packet blocks, one after the other. */
+export interface PacketBlockWriter {
+  /** Octets that the block of a frame takes of which `length` octets are kept. */
+  octets(length: number, facts?: PacketFacts): number;
+  /** @returns Behind the block, or -1 where it does not fit; nothing was written then. */
+  write(into: Uint8Array, at: number, frame: PlacedFrame, facts?: PacketFacts): number;
+}
+
+const NO_FACTS: PacketFacts = {};
+
+/** @param snapLengths Of the interfaces, in the order of their ids: frames are cut to them. */
+export function createPacketBlockWriter(order: ByteOrder, snapLengths: readonly number[]): PacketBlockWriter {
+  const little = order === "little";
+  let memory: Uint8Array | null = null;
+  let view = new DataView(new ArrayBuffer(0)) as DataView;
+  let source: Uint8Array | null = null;
+  let sourceView = view;
+
+  const size = (kept: number, options: number) => HEAD_OCTETS + ((kept + 3) & ~3) + options + TRAILER_OCTETS;
+  const encoded = (facts: PacketFacts) => encodeOptions(optionsOf(facts, order), order);
+  return {
+    octets: (length, facts = NO_FACTS) => size(length, FLAGS_OCTETS + (encoded(facts).length || END_OCTETS)),
+    write(into, at, frame, facts = NO_FACTS) {
+      const { interfaceId = 0 } = facts;
+      const kept = Math.min(frame.length, snapLengths[interfaceId] ?? frame.length);
+      const hasFlags = frame.isOutgoing !== undefined;
+      const extra = facts.comment === undefined && facts.missing === undefined ? null : encoded(facts);
+      const optionOctets = (hasFlags ? FLAGS_OCTETS : 0) + (extra ? extra.length : hasFlags ? END_OCTETS : 0);
+      const octets = size(kept, optionOctets);
+      if (at + octets > into.length) return -1;
+      // Frames come from few stretches of memory and go to few: a view is made only for another one.
+      if (into !== memory) {
+        memory = into;
+        view = new DataView(into.buffer, into.byteOffset, into.length);
+      }
+      if (frame.bytes !== source) {
+        source = frame.bytes;
+        sourceView = new DataView(source.buffer, source.byteOffset, source.length);
+      }
+      view.setUint32(at, ENHANCED_PACKET_BLOCK, little);
+      view.setUint32(at + 4, octets, little);
+      view.setUint32(at + 8, interfaceId, little);
+      putTime(view, at + 12, frame, little);
+      view.setUint32(at + 20, kept, little);
+      view.setUint32(at + 24, frame.wireLength, little);
+      let end = at + HEAD_OCTETS;
+      // The padding first: the last octets of the frame come over it.
+      if ((kept & 3) !== 0) view.setUint32(end + (kept & ~3), 0, little);
+      if (kept <= SHORT_OCTETS) copyShort(sourceView, frame.offset, view, { at: end, length: kept });
+      else into.set(source.subarray(frame.offset, frame.offset + kept), end);
+      end += (kept + 3) & ~3;
+      if (hasFlags) {
+        view.setUint16(end, OPTION_FLAGS, little);
+        view.setUint16(end + 2, 4, little);
+        view.setUint32(end + 4, frame.isOutgoing ? OUTBOUND : INBOUND, little);
+        end += FLAGS_OCTETS;
+        if (!extra) view.setUint32(end, 0, little);
+      }
+      if (extra) into.set(extra, end);
+      view.setUint32(at + octets - TRAILER_OCTETS, octets, little);
+      return at + octets;
+    },
+  };
+}
+
+/** Nanoseconds since the epoch as two halves of 32 bits: exact, and without a BigInt. */
+export function putTime(view: DataView, at: number, time: { readonly seconds: number; readonly nanoseconds: number }, little: boolean): void {
+  const front = Math.floor(time.seconds / TWO_TO_16);
+  const high = front * 1e9;
+  const highest = Math.floor(high / TWO_TO_16);
+  const low = (high - highest * TWO_TO_16) * TWO_TO_16 + (time.seconds - front * TWO_TO_16) * 1e9 + time.nanoseconds;
+  view.setUint32(at, highest + Math.floor(low / TWO_TO_32), little);
+  view.setUint32(at + 4, low, little);
+}
+
+/** Four octets at a time: a view for each short frame would cost more than the copy. */
+function copyShort(from: DataView, offset: number, into: DataView, to: { readonly at: number; readonly length: number }): void {
+  const words = to.length & ~3;
+  for (let index = 0; index < words; index += 4) into.setUint32(to.at + index, from.getUint32(offset + index));
+  for (let index = words; index < to.length; index += 1) into.setUint8(to.at + index, from.getUint8(offset + index));
+}
+
+function optionsOf({ comment, missing }: PacketFacts, order: ByteOrder): readonly PcapngOption[] {
+  const options: PcapngOption[] = [];
+  if (comment !== undefined) options.push(textOption(OPTION_COMMENT, comment));
+  if (missing !== undefined) options.push(countOption(OPTION_DROP_COUNT, missing, order));
+  return options;
+}
