@@ -1,0 +1,120 @@
+import { decodeFrame, isLinkType, LINK_TYPE, type LinkType } from "@lanthorn/packets";
+import type { FlowKey } from "./flows/flow-key.ts";
+import { FLOW_LIMITS, type FlowLimits } from "./flows/flow-limits.ts";
+import type { FlowRecord } from "./flows/flow-record.ts";
+import type { FlowCounters } from "./flows/flow-store.ts";
+import { createFlowTable } from "./flows/flow-table.ts";
+import { PacketFacts } from "./flows/packet-facts.ts";
+import { readPlainPacket } from "./plain-packet.ts";
+import { createDefragmenter, FRAGMENT_LIMITS, type FragmentCounters, type FragmentLimits } from "./fragments/defragmenter.ts";
+import type { InspectionLimits } from "./inspection-limits.ts";
+import { createInspection, type InspectionCounters } from "./inspector.ts";
+import { createPacketWalk } from "./packet-walk.ts";
+import type { TrafficMessage } from "./traffic-message.ts";
+
+/** What the analyzer has seen. */
+export interface AnalyzerCounters {
+  readonly frames: number;
+  /** As on the wire. */
+  readonly octets: number;
+  /** IP packets that were counted in a flow; those inside of tunnels as well as what carries them. */
+  readonly packets: number;
+  /** Frames of what is known and no IP, by kind: `arp`, `llc`, `ethertype-88cc`. */
+  readonly notIp: Readonly<Record<string, number>>;
+  /** Frames of which something could not be read, by kind: `malformed-tcp`, `gre-version-3`, `link-type-105`, `cut`. */
+  readonly notUnderstood: Readonly<Record<string, number>>;
+  readonly flows: FlowCounters;
+  readonly fragments: FragmentCounters;
+  /** Null where payloads are not looked at. */
+  readonly inspection: InspectionCounters | null;
+}
+
+/** Turns frames into flows and what is said in them. */
+export interface Analyzer {
+  /**
+   * Takes a frame. It never throws, whatever the bytes are, and keeps no reference to them.
+   * @param wireLength More than `bytes.length` where the snap length cut the frame.
+   * @param atMicroseconds Since the epoch. Time may go back a little.
+   * @param linkType Ethernet unless given.
+   */
+  frame(bytes: Uint8Array, wireLength: number, atMicroseconds: number, linkType?: number): void;
+  /** The same for an Ethernet frame that lies in longer memory: most need no view of their own. */
+  placedFrame(memory: Uint8Array, offset: number, length: number, wireLength: number, atMicroseconds: number): void;
+  /** Ends what is idle; call it when no frames come. Frames do the same by their own times. */
+  tick(atMicroseconds: number): void;
+  /** Ends all flows. */
+  flush(): void;
+  counters(): AnalyzerCounters;
+}
+
+/** How frames are to be analyzed. */
+export interface AnalyzerOptions {
+  readonly flows?: Partial<FlowLimits>;
+  readonly fragments?: Partial<FragmentLimits>;
+  readonly inspection?: Partial<InspectionLimits>;
+  /** From 0 to below 1: keys the hashes, and makes ids unique among runs. */
+  readonly random: () => number;
+  readonly onFlow: (record: FlowRecord) => void;
+  /** What is said in a flow; views in it are good during the call only. Null: payloads are not looked at, and no flow has a service. */
+  readonly onMessage: ((flow: FlowKey, message: TrafficMessage) => void) | null;
+}
+
+const EXPIRE_EVERY_MICROSECONDS = 1e6;
+/** Files are read one after the other, and the clock of one may be behind another's. */
+const MAX_BACK_MICROSECONDS = 10e6;
+
+/** Decapsulation, defragmentation, flow table and inspection, in this order. */
+export function createAnalyzer({ random, onFlow, onMessage, ...limits }: AnalyzerOptions): Analyzer {
+  const inspection = onMessage && createInspection<() => FlowKey>({
+    limits: limits.inspection ?? {}, onMessage: (key, message) => onMessage(key(), message),
+  });
+  const table = createFlowTable({
+    limits: { ...FLOW_LIMITS, ...limits.flows }, random, onFlow, inspect: inspection && ((key) => inspection.open(key)),
+  });
+  const defragmenter = createDefragmenter({ ...FRAGMENT_LIMITS, ...limits.fragments }, random);
+  const { walk, packets, notIp, notUnderstood } = createPacketWalk(table, defragmenter);
+  const facts = new PacketFacts();
+  let [frames, octets, plainPackets, expiredAt] = [0, 0, 0, 0];
+
+  function expire(at: number): void {
+    expiredAt = at;
+    table.store.expire(at);
+    defragmenter.expire(at);
+  }
+
+  function begin(wireLength: number, at: number): void {
+    frames += 1;
+    octets += wireLength;
+    if (at - expiredAt >= EXPIRE_EVERY_MICROSECONDS || expiredAt - at > MAX_BACK_MICROSECONDS) expire(at);
+  }
+
+  function analyze(bytes: Uint8Array, wireLength: number, at: number, linkType: LinkType): void {
+    const decoded = decodeFrame(bytes, { linkType, wireLength });
+    if (decoded.ok) walk(decoded.value, wireLength, at);
+    else notUnderstood.add(`malformed-${decoded.layer}`);
+  }
+
+  return {
+    placedFrame(memory, offset, length, wireLength, atMicroseconds) {
+      begin(wireLength, atMicroseconds);
+      const sourceAt = readPlainPacket(facts, memory, offset, length, wireLength);
+      facts.at = atMicroseconds;
+      if (sourceAt >= 0 && table.plain(facts, memory, sourceAt)) plainPackets += 1;
+      else analyze(memory.subarray(offset, offset + length), wireLength, atMicroseconds, LINK_TYPE.ethernet);
+    },
+    frame(bytes, wireLength, atMicroseconds, linkType = LINK_TYPE.ethernet) {
+      begin(wireLength, atMicroseconds);
+      if (!isLinkType(linkType)) {
+        notUnderstood.add(`link-type-${linkType}`);
+        return;
+      }
+      analyze(bytes, wireLength, atMicroseconds, linkType);
+    },
+    tick: expire,
+    flush: () => table.store.flush(),
+    counters: () => ({
+      frames, octets, packets: packets() + plainPackets, notIp: notIp.counts(), notUnderstood: notUnderstood.counts(), flows: table.store.counters(),
+      fragments: defragmenter.counters(), inspection: inspection && inspection.counters(),
+    }),
+  };
+}

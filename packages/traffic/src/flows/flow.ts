@@ -1,0 +1,63 @@
+import type { EncapsulationKind } from "@lanthorn/packets";
+import type { FlowInspector } from "../flow-inspector.ts";
+import { FlowSide } from "./flow-side.ts";
+import type { FlowKey } from "./flow-key.ts";
+
+/** Why a record was written. */
+export type FlowEnding = "closed" | "idle" | "active" | "reused" | "evicted" | "end";
+
+const NO_KINDS: readonly EncapsulationKind[] = [];
+const NO_PARENTS: readonly string[] = [];
+
+/** A flow while it lasts. One object serves many flows, one after the other. */
+export class Flow {
+  readonly originator = new FlowSide();
+  readonly responder = new FlowSide();
+  /** In the table. */
+  entry = 0;
+  number = 0;
+  protocol = 0;
+  isTcp = false;
+  /** Whether the originator is the lower of the two ends in the key. */
+  isLowOriginator = true;
+  originatorPort = 0;
+  responderPort = 0;
+  icmpId = -1;
+  /** Microseconds since the epoch; of the record that is open. */
+  startedAt = 0;
+  lastAt = 0;
+  /** How many records of this flow were written. */
+  part = 0;
+  history = "";
+  encapsulations: readonly EncapsulationKind[] = NO_KINDS;
+  tunnelParents: readonly string[] = NO_PARENTS;
+  /** A TCP flow of which no SYN of the originator was seen, nor the answer to it. */
+  isMidstream = false;
+  /** Made when somebody asks. */
+  key: FlowKey | null = null;
+  inspector: FlowInspector | null = null;
+  /** What the inspector said before it was dropped. */
+  service = "";
+  /** The inspector has been dropped: no other is opened. */
+  isInspected = false;
+  /** SYNs that came before the first payload, for the inspector: sequence and acknowledgment of each end. */
+  synSequence = 0;
+  synAckSequence = 0;
+  synAckAcknowledgment = 0;
+
+  /** Ready for another flow. */
+  reset(): void {
+    this.originator.reset();
+    this.responder.reset();
+    this.part = 0;
+    this.history = "";
+    this.encapsulations = NO_KINDS;
+    this.tunnelParents = NO_PARENTS;
+    this.isMidstream = false;
+    this.key = null;
+    this.inspector = null;
+    this.service = "";
+    this.isInspected = false;
+    this.icmpId = -1;
+  }
+}

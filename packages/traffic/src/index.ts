@@ -1,0 +1,11 @@
+export { type Analyzer, type AnalyzerCounters, type AnalyzerOptions, createAnalyzer } from "./analyzer.ts";
+export * from "./flows/flow-key.ts";
+export { FLOW_LIMITS, type FlowLimits } from "./flows/flow-limits.ts";
+export type { FlowEnding } from "./flows/flow.ts";
+export type { FlowRecord } from "./flows/flow-record.ts";
+export type { FlowCounters } from "./flows/flow-store.ts";
+export { FRAGMENT_LIMITS, type FragmentCounters, type FragmentLimits } from "./fragments/defragmenter.ts";
+export type { FlowInspector } from "./flow-inspector.ts";
+export { INSPECTION_LIMITS, type InspectionLimits } from "./inspection-limits.ts";
+export { createInspection, type Inspection, type InspectionCounters } from "./inspector.ts";
+export type { TrafficMessage } from "./traffic-message.ts";
