@@ -12,3 +12,7 @@ export { openPacketRing, type PacketRing } from "./capture/packet-ring.ts";
 export { type QuietPort, takeQuietPort } from "./send/quiet-port.ts";
 export { openRawSender, RAW_BATCH_FRAMES, RAW_FRAME_OCTETS, type RawSender } from "./send/raw-sender.ts";
 export { isPrintPort } from "./send/egress-filter.ts";
+export { type BlockFrame, createFrameCursor, encodeFrameBlock, type FrameBlock, type FrameCursor, type FrameView } from "./traffic/frame-block.ts";
+export { type CompiledFilter, compileFilter, MAX_FILTER_LENGTH } from "./traffic/compile-filter.ts";
+export { openTrafficCapture } from "./traffic/traffic-capture.ts";
+export type { BlockPlace, TrafficCapture, TrafficCaptureOptions, TrafficCounters, TrafficReader } from "./traffic/traffic-types.ts";

@@ -14,6 +14,18 @@ export interface Libc {
   map(socket: number, length: number): ArrayBuffer | null;
   unmap(memory: ArrayBuffer): void;
   close(socket: number): number;
+  getsockname(socket: number, address: Uint8Array, length: Uint8Array): number;
+  eventfd(initial: number, flags: number): number;
+  /** For an eventfd: 8 octets are added to its count. */
+  write(file: number, bytes: Uint8Array, length: number): number;
+  /** For an eventfd: 8 octets, its count, which is 0 afterwards. */
+  read(file: number, bytes: Uint8Array, length: number): number;
+  /**
+   * poll(2) in a thread of libuv's pool: one call takes one of its four threads, and keeps the process alive, until it returns.
+   * @param files `struct pollfd`s; must stay referenced and alone until `onEnd`.
+   * @param onEnd Called in a later turn with what poll gives back.
+   */
+  poll(files: Uint8Array, count: number, timeoutMs: number, onEnd: (result: number) => void): void;
   /** 0 when there is no such interface. */
   if_nametoindex(name: string): number;
   /** Of the last call that failed. @see errno(3) */
@@ -25,8 +37,10 @@ export interface Libc {
 /** @see socket(2), packet(7), mmap(2); the numbers are those of linux/socket.h, the same on every 64-bit Linux but MIPS and SPARC. */
 export const LINUX = {
   AF_INET: 2, AF_INET6: 10, AF_PACKET: 17, SOCK_STREAM: 1, SOCK_DGRAM: 2, SOCK_RAW: 3, SOCK_CLOEXEC: 0x80000,
-  SOL_SOCKET: 1, SO_ATTACH_FILTER: 26, IPPROTO_IPV6: 41, IPV6_V6ONLY: 26,
-  SOL_PACKET: 263, PACKET_RX_RING: 5, PACKET_STATISTICS: 6, PACKET_VERSION: 10, PACKET_QDISC_BYPASS: 20, PACKET_IGNORE_OUTGOING: 23,
+  SOL_SOCKET: 1, SO_ERROR: 4, SO_ATTACH_FILTER: 26, IPPROTO_IPV6: 41, IPV6_V6ONLY: 26,
+  SOL_PACKET: 263, PACKET_ADD_MEMBERSHIP: 1, PACKET_RX_RING: 5, PACKET_STATISTICS: 6, PACKET_VERSION: 10, PACKET_RESERVE: 12,
+  PACKET_QDISC_BYPASS: 20, PACKET_IGNORE_OUTGOING: 23, PACKET_MR_PROMISC: 1, ARPHRD_ETHER: 1, ARPHRD_LOOPBACK: 772,
+  POLLIN: 0x0001, POLLERR: 0x0008, EFD_CLOEXEC: 0x80000, EFD_NONBLOCK: 0x800,
   MSG_DONTWAIT: 0x40, PROT_READ_WRITE: 3, MAP_SHARED: 1, MAP_FAILED: 0xffffffffffffffffn, ETH_P_ALL: 0x0003,
   EINTR: 4, ENXIO: 6, EAGAIN: 11, ENODEV: 19, EMSGSIZE: 90, EADDRINUSE: 98, ENETDOWN: 100, ENOBUFS: 105, EPERM: 1, EACCES: 13,
 } as const;
@@ -51,6 +65,7 @@ function bindLibc(): Libc {
     const koffi = createRequire(import.meta.url)("koffi") as typeof Koffi;
     const library = koffi.load("libc.so.6");
     const mmap = library.func("void *mmap(void *address, size_t length, int protection, int flags, int fd, int64_t offset)");
+    const poll = library.func("int poll(_Inout_ void *files, unsigned long count, int timeout)");
     const munmap = library.func("int munmap(void *address, size_t length)");
     const maps = new Map<ArrayBuffer, { readonly pointer: unknown; readonly length: number }>();
     return {
@@ -72,6 +87,13 @@ function bindLibc(): Libc {
         if (maps.delete(memory)) munmap(map?.pointer, map?.length);
       },
       close: library.func("int close(int fd)"),
+      getsockname: library.func("int getsockname(int fd, _Inout_ void *address, _Inout_ void *length)"),
+      eventfd: library.func("int eventfd(unsigned int initial, int flags)"),
+      write: library.func("intptr_t write(int fd, void *bytes, size_t length)"),
+      read: library.func("intptr_t read(int fd, _Inout_ void *bytes, size_t length)"),
+      poll: (files, count, timeoutMs, onEnd) => {
+        poll.async(files, count, timeoutMs, (_: unknown, result: number) => onEnd(result));
+      },
       if_nametoindex: library.func("unsigned int if_nametoindex(const char *name)"),
       errno: () => koffi.errno(),
       addressOf: (memory) => koffi.address(memory),

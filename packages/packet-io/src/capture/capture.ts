@@ -1,7 +1,9 @@
 import type { Capture, OnFrames, OnLost, PacketIoClock } from "./capture-types.ts";
-import { PacketIoError } from "../errors.ts";
+import type { PacketIoError } from "../errors.ts";
 import { createFrameQueue } from "./frame-queue.ts";
-import { linkError, type LinkState, readLinkState } from "../interface/link-state.ts";
+import { createKernelCounters } from "./kernel-counters.ts";
+import { createLinkHealth, LINK_CHECK_MS } from "./link-health.ts";
+import { readLinkState } from "../interface/link-state.ts";
 import { takeTurn } from "./take-turn.ts";
 import { closePcapHandle, openPcapHandle, reapClosedHandles, startPolling } from "./pcap-handle.ts";
 
@@ -13,9 +15,6 @@ const KERNEL_BUFFER_MS = 1;
 
 /** The kernel's ring; part of this process's resident memory. 4 MiB hold some 20,000 frames of 64 octets. */
 const KERNEL_BUFFER_BYTES = 4 * 1024 * 1024;
-
-/** A net below what the wake-ups tell; each look wakes the process. */
-const LINK_CHECK_MS = 2000;
 
 /** What to capture where, and who takes the frames. Frames come in batches, in the order of the wire. */
 export interface CaptureOptions {
@@ -120,62 +119,5 @@ export function openCapture(options: CaptureOptions): Capture {
       clearImmediate(drain);
       queue.clear();
     },
-  };
-}
-
-/**
- * Notices what `pcap` does not tell. When an interface goes down, the socket reports an error once; libuv stops polling it for good, the
- * reader gets one wake-up without frames, and the capture stays deaf after the interface is up again.
- */
-function createLinkHealth(options: { readonly interface: string; readonly link: LinkState; readonly lose: OnLost }): {
-  /** A wake-up brought frames. */
-  heard(): void;
-  /** A wake-up brought none. */
-  doubt(): void;
-  check(): void;
-} {
-  let known = options.link;
-  let doubted = false;
-  const check = () => {
-    const link = readLinkState(options.interface);
-    if (link.state !== "up") return options.lose(linkError(options.interface, link.state));
-    if (link.index !== known.index) return options.lose(linkError(options.interface, "missing"));
-    if (doubted) {
-      return options.lose(new PacketIoError("capture-lost", `the capture on ${options.interface} went deaf; open it again`));
-    }
-    // The carrier came and went: perhaps the interface was down in between, and the wake-up fell together with frames.
-    doubted = link.carrierChanges !== known.carrierChanges;
-    known = link;
-  };
-  return {
-    heard() {
-      doubted = false;
-    },
-    doubt() {
-      if (readLinkState(options.interface).state === "up") doubted = true;
-      else check();
-    },
-    check,
-  };
-}
-
-/** Sums up libpcap's 32-bit counters, and keeps the last figures when the handle is closed. */
-function createKernelCounters(read: () => { readonly ps_drop: number; readonly ps_ifdrop: number }): () => {
-  readonly droppedByKernel: number;
-  readonly droppedByInterface: number;
-} {
-  let kernel = 0;
-  let last = 0;
-  let atInterface = 0;
-  return () => {
-    try {
-      const stats = read();
-      kernel += (stats.ps_drop - last) >>> 0;
-      last = stats.ps_drop;
-      atInterface = stats.ps_ifdrop;
-    } catch {
-      // Closed: the last figures stand.
-    }
-    return { droppedByKernel: kernel, droppedByInterface: atInterface };
   };
 }

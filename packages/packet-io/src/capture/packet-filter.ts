@@ -1,7 +1,5 @@
+import type { BpfInstruction } from "@lanthorn/packets";
 import { LINUX, loadLibc } from "../libc.ts";
-
-/** One instruction of classic BPF: opcode, jumps when true and false, operand. @see linux/filter.h */
-type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, operand: number];
 
 const LOAD_WORD16 = 0x28;
 const LOAD_BYTE = 0x30;
@@ -19,7 +17,7 @@ const DHCP_CLIENT_PORT = 68;
  * Takes what answers a scan: every ARP and ICMP message, TCP and UDP to one port of ours, and what DHCP servers answer.
  * @param port Our end of what was asked.
  */
-export function scanAnswers(port: number): readonly Instruction[] {
+export function scanAnswers(port: number): readonly BpfInstruction[] {
   const rules: (readonly [label: string, ...instruction: [number, string | number, string | number, number]])[] = [
     ["", LOAD_WORD16, 0, 0, 12],
     ["", JUMP_EQUAL, "accept", 0, 0x0806],
@@ -57,13 +55,13 @@ export function scanAnswers(port: number): readonly Instruction[] {
 }
 
 /** Takes nothing. */
-export const NOTHING: readonly Instruction[] = [[RETURN, 0, 0, 0]];
+export const NOTHING: readonly BpfInstruction[] = [[RETURN, 0, 0, 0]];
 
 /**
  * Gives a socket a filter: the kernel drops what it does not take before anything else looks at it.
  * @returns Whether the kernel took it.
  */
-export function attachFilter(socket: number, program: readonly Instruction[]): boolean {
+export function attachFilter(socket: number, program: readonly BpfInstruction[]): boolean {
   const libc = loadLibc();
   const code = Buffer.allocUnsafeSlow(program.length * 8);
   program.forEach(([opcode, yes, no, operand], index) => {

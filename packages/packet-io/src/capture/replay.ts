@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { type CaptureReader, type CaptureRecord, createCaptureReader, type Malformed } from "@lanthorn/packets";
+import { type CaptureReader, type CaptureRecord, createCaptureReader, linkTypeName, type Malformed } from "@lanthorn/packets";
 import type { Capture, CapturedFrame, OnFrames, OnLost, PacketIoClock } from "./capture-types.ts";
 import { PacketIoError } from "../errors.ts";
 import { BATCH_FRAMES } from "./frame-queue.ts";
@@ -40,7 +40,7 @@ export function openReplay(options: ReplayOptions): Capture {
   const pace = options.pace === "at-once" ? null : createPace(options.clock);
   let open = true;
   let frames = 0;
-  let others = 0;
+  const others = createCount();
   let waiting: readonly CapturedFrame[] = toFrames(source.first.records);
   /** How many of them were handed over. */
   let next = 0;
@@ -52,7 +52,7 @@ export function openReplay(options: ReplayOptions): Capture {
     const found: CapturedFrame[] = [];
     for (const { linkType, seconds, nanoseconds, bytes, originalLength } of records) {
       if (linkType === ETHERNET) found.push({ atMicroseconds: seconds * 1_000_000 + Math.floor(nanoseconds / 1000), bytes, wireLength: originalLength });
-      else others += 1;
+      else others.add(linkType);
     }
     return found;
   }
@@ -69,8 +69,8 @@ export function openReplay(options: ReplayOptions): Capture {
     const failure = malformed ?? source.reader.end();
     close();
     if (failure) options.onLost(describeMalformed(options.path, failure, frames));
-    else if (frames === 0 && others > 0) {
-      options.onLost(new PacketIoError("interface-unsupported", `${options.path} holds ${others} frames, none of them Ethernet`));
+    else if (frames === 0 && others.count() > 0) {
+      options.onLost(new PacketIoError("interface-unsupported", `${options.path} holds ${others.count()} frames, none of them Ethernet: the first is ${linkTypeName(others.first())}`));
     } else options.onEnd();
   }
   function readMore(): void {
@@ -109,7 +109,7 @@ export function openReplay(options: ReplayOptions): Capture {
   }
   soon();
   return {
-    counters: () => ({ frames, droppedByKernel: 0, droppedByInterface: 0, droppedByReader: others }),
+    counters: () => ({ frames, droppedByKernel: 0, droppedByInterface: 0, droppedByReader: others.count() }),
     async close() {
       close();
     },
@@ -137,6 +137,20 @@ function openSource(path: string) {
     if (cause instanceof PacketIoError) throw cause;
     throw new PacketIoError("file-unreadable", `cannot read ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
+}
+
+/** Counts numbers, and keeps the first of them. */
+function createCount() {
+  let count = 0;
+  let first = 0;
+  return {
+    add(value: number): void {
+      if (count === 0) first = value;
+      count += 1;
+    },
+    count: () => count,
+    first: () => first,
+  };
 }
 
 function describeMalformed(path: string, failure: Malformed, frames: number): PacketIoError {
