@@ -22,6 +22,7 @@ export { BASELINE_FACTS, type BaselineFactKind, type BaselineOutcome } from "./e
 export * from "./rest/baselines.ts";
 export * from "./rest/coverage.ts";
 export * from "./rest/topology.ts";
+export * from "./rest/pcap.ts";
 export type { Operation, Operations } from "./rest/operation.ts";
 export { OPERATIONS } from "./rest/operations.ts";
 export { healthOperations } from "./rest/operations/health.ts";
@@ -41,6 +42,7 @@ export { webhooksOperations } from "./rest/operations/webhooks.ts";
 export { eventsOperations } from "./rest/operations/events.ts";
 export { ipamOperations } from "./rest/operations/ipam.ts";
 export { licenseOperations } from "./rest/operations/license.ts";
+export { pcapOperations } from "./rest/operations/pcap.ts";
 export { scansOperations } from "./rest/operations/scans.ts";
 export { topologyOperations } from "./rest/operations/topology.ts";
 export { vaultOperations } from "./rest/operations/vault.ts";

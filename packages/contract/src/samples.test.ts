@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type * as z from "zod";
 import {
-  Acknowledgement, Batch, Command, COMMANDS, EVENTS, EVENT_TYPES, type EventType, parseProbeEvent, ProbeConfiguration, ProbeHealth,
+  Acknowledgement, Batch, Command, COMMANDS, EVENTS, EVENT_TYPES, type EventType, parseProbeEvent, PcapWatchReply, ProbeConfiguration, ProbeHealth,
   ProbeStatus, Reply, STREAM_EVENTS, streamDataSchemas, StreamFrame, WEBHOOK_EVENTS, WebhookPayload,
 } from "./index.ts";
 
@@ -20,16 +20,25 @@ const MESSAGES: Readonly<Record<string, z.ZodType>> = {
   "health-guards": ProbeHealth,
   "health-coverage": ProbeHealth,
   "health-network-facts": ProbeHealth,
+  "health-traffic": ProbeHealth,
   configuration: ProbeConfiguration,
   "configuration-credentials": ProbeConfiguration,
   "configuration-guards": ProbeConfiguration,
+  "configuration-capture": ProbeConfiguration,
   command: Command,
   "command-scan-start": Command,
   "command-scan-cancel": Command,
   "command-guards-learn": Command,
+  "command-pcap-start": Command,
+  "command-pcap-stop": Command,
+  "command-pcap-export": Command,
+  "command-pcap-fetch": Command,
+  "command-pcap-delete": Command,
+  "command-pcap-watch": Command,
   reply: Reply,
   "reply-failed": Reply,
   "reply-refused": Reply,
+  "reply-pcap-watch": Reply,
   "stream-frame": StreamFrame,
   "webhook-payload": WebhookPayload,
 };
@@ -55,6 +64,11 @@ describe.each(readdirSync(SAMPLES))("samples of %s", (version) => {
   test.each(files.filter((name) => name.startsWith("command")))("what the %s says is read without losing anything", (name) => {
     const { type, data } = Command.parse(readSample(`${version}/${name}.json`));
     expect(COMMANDS[type].parse(data)).toEqual(data);
+  });
+
+  test("what the reply to pcap_watch says is read without losing anything", () => {
+    const { data } = Reply.parse(readSample(`${version}/reply-pcap-watch.json`));
+    expect(PcapWatchReply.parse(data)).toEqual(data);
   });
 
   test.each(eventFiles)("event %s is read without losing anything", (name) => {

@@ -20,3 +20,5 @@ export * from "./uplink/guards.ts";
 export * from "./uplink/coverage.ts";
 export * from "./uplink/network-facts.ts";
 export * from "./uplink/files.ts";
+export * from "./uplink/captures.ts";
+export { PCAP_STATES, PCAP_TRIGGERS, PcapRecorded } from "./events/findings.ts";

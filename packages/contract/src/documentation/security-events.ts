@@ -27,6 +27,7 @@ export const SECURITY_EVENT_TEXTS: readonly FieldTexts[] = [
     facts: "What else was seen, by name, as what a rogue DHCP server hands out. Older probes leave it out.",
     count: "How often it was seen since it began. Older probes leave it out.",
     since: "When it began, by the probe's clock. Older probes leave it out.",
+    incident_id: "The probe's id of the incident, from which the alert's id is made. Older probes leave it out.",
     severity: SEVERITY, ...host, expected_macs: "MAC addresses that are expected there.",
     vlan_id: "The VLAN. Null for untagged frames.", detail: "A description as text.", packets: PACKETS,
   }),

@@ -47,6 +47,7 @@ export const UPLINK_TEXTS: readonly FieldTexts[] = [
     guards: "How the probe's guards are. Older probes leave it out.",
     coverage: "What the probe can see of its network. Left out before it has looked, and by older probes.",
     network_facts: "Servers and routers that the probe heard in the last day. Left out while its guards are off, and by older probes.",
+    traffic: "How the process is that reads all traffic and records it. Left out where the probe has none, and by older probes.",
     network_looks: "How long the probe has listened for servers and routers. Left out as `network_facts`.",
   }),
   describeFields(memory, {

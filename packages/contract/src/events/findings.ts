@@ -1,5 +1,7 @@
 import * as z from "zod";
-import { Id, Instant, IpAddress, Port, Severity } from "../values.ts";
+import { MAX_PCAP_FILTER, MAX_PCAP_SNAP_LENGTH, PcapCounters, PcapSummary } from "../uplink/captures.ts";
+import { Sha256 } from "../uplink/files.ts";
+import { Id, Instant, IpAddress, MacAddress, Port, Severity } from "../values.ts";
 
 /** A network device's running configuration has a new version. */
 export const ConfigChanged = z.object({
@@ -13,7 +15,37 @@ export const ConfigChanged = z.object({
   changed_by: z.string().max(255),
 });
 
-/** A capture file is complete and may be downloaded. */
+/** Why a probe captures: an alert, somebody's request, or somebody's export of what was recorded continuously. */
+export const PCAP_TRIGGERS = ["alert", "request", "export"] as const;
+/** How far a capture is at the probe. `cut`: it lacks what should be at its end, as after a crash. */
+export const PCAP_STATES = ["recording", "whole", "cut", "failed"] as const;
+
+/** How a capture is, when it begins, when it ends, and when more is known of it: what a probe says of its file before the file is there. */
+export const PcapRecorded = z.object({
+  pcap_id: Id,
+  trigger: z.enum(PCAP_TRIGGERS),
+  state: z.enum(PCAP_STATES),
+  detail: z.string().max(512),
+  file_name: z.string().max(255),
+  size_bytes: z.int().min(0),
+  /** Empty while the file is not whole. */
+  sha256: z.union([Sha256, z.literal("")]),
+  packets: z.int().min(0),
+  started_at: Instant.nullable(),
+  finished_at: Instant.nullable(),
+  interfaces: z.array(z.string().max(64)).max(16),
+  filter: z.string().max(MAX_PCAP_FILTER),
+  snap_length: z.int().min(0).max(MAX_PCAP_SNAP_LENGTH),
+  headers_only: z.boolean(),
+  counters: PcapCounters,
+  alert_ids: z.array(Id).max(64),
+  macs: z.array(MacAddress).max(64),
+  ips: z.array(IpAddress).max(64),
+  summary: PcapSummary.nullable(),
+});
+export type PcapRecorded = z.infer<typeof PcapRecorded>;
+
+/** A capture file is whole at the collector and may be downloaded. */
 export const PcapReady = z.object({
   pcap_id: Id,
   file_name: z.string().max(255),

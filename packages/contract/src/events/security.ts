@@ -64,6 +64,8 @@ export const RogueDetected = z.object({
   count: z.int().min(1).optional(),
   /** When it began, by the probe's clock: what names the incident, and is not compared with other times. */
   since: Instant.optional(),
+  /** The incident, by an id that the probe gave it when it began. Of it the alert's id is made. Older probes leave it out. */
+  incident_id: Id.optional(),
   packets: PacketEvidence,
 });
 export type RogueDetected = z.infer<typeof RogueDetected>;

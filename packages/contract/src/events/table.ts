@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { Instant } from "../values.ts";
-import { ConfigChanged, PcapReady, VulnFound } from "./findings.ts";
+import { ConfigChanged, PcapReady, PcapRecorded, VulnFound } from "./findings.ts";
 import { HostChanged, HostOffline, HostOnline, HostState, PresenceReport } from "./hosts.ts";
 import { NeighborDiscovered, NeighborLost, NeighborReport } from "./neighbors.ts";
 import {
@@ -79,7 +79,8 @@ export const EVENTS = {
   honeypot_hit: { data: HoneypotHit, from: "probe", priority: "alert", stream: "honeypot_hit", webhook: "honeypot.hit" },
   rogue_detected: { data: RogueDetected, from: "probe", priority: "alert", stream: "rogue_detected", webhook: "rogue.detected" },
   dns_threat: { data: DnsThreat, from: "probe", priority: "alert", stream: "dns_threat", webhook: null },
-  pcap_ready: { data: PcapReady, from: "probe", priority: "change", stream: "pcap_ready", webhook: null },
+  pcap_recorded: { data: PcapRecorded, from: "probe", priority: "change", stream: null, webhook: null },
+  pcap_ready: { data: PcapReady, from: "collector", priority: "change", stream: "pcap_ready", webhook: null },
   vuln_found: { data: VulnFound, from: "collector", priority: "change", stream: "vuln_found", webhook: "cve.matched" },
   probe_health_alert: { data: ProbeHealthAlert, from: "probe", priority: "alert", stream: "probe_health_alert", webhook: null },
   error: { data: ErrorEvent, from: "probe", priority: "alert", stream: "error", webhook: null },

@@ -42,9 +42,9 @@ export const RESOURCES = [
   "devices", "scans", "alerts", "cve", "webhooks", "agents", "ipam", "config", "vault", "pcap", "backups", "users", "license", "audit",
 ] as const;
 type Resource = (typeof RESOURCES)[number];
-/** What a route asks for and a role or API key has. `vault:reveal` shows stored secrets; `vault:read` does not. */
-export type Scope = `${Resource}:${"read" | "write"}` | "vault:reveal";
-const SCOPES: readonly Scope[] = [...RESOURCES.flatMap((resource): Scope[] => [`${resource}:read`, `${resource}:write`]), "vault:reveal"];
+/** What a route asks for and a role or API key has. `vault:reveal` shows stored secrets, `pcap:download` packets; `vault:read` and `pcap:read` do not. */
+export type Scope = `${Resource}:${"read" | "write"}` | "vault:reveal" | "pcap:download";
+const SCOPES: readonly Scope[] = [...RESOURCES.flatMap((resource): Scope[] => [`${resource}:read`, `${resource}:write`]), "vault:reveal", "pcap:download"];
 const ScopeName = z.enum(SCOPES);
 /** From few rights to all: each role has the scopes of the one before it. */
 export const ROLES = ["viewer", "operator", "admin"] as const;

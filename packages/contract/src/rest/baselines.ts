@@ -3,6 +3,8 @@ import { BASELINE_FACTS, BASELINE_OUTCOMES } from "../events/security.ts";
 import { Id, Instant, Severity } from "../values.ts";
 import { IdPageQuery, listQuery, PageQuery } from "./envelopes.ts";
 
+/** Facts that a baseline may have: a device with more is a honeypot or a tarpit. What comes beyond is neither kept nor compared. */
+export const MAX_BASELINE_FACTS = 4096;
 /** Facts that one edit of a baseline, or one template, may have. */
 export const MAX_BASELINE_EDIT = 500;
 /** Acceptances that a tenant may have. */
@@ -62,7 +64,7 @@ export const Baseline = z.object({
   facts: z.partialRecord(FactKind, z.int().min(0)).describe("How many facts there are, by kind."),
   open_differences: z.int().min(0).describe("How many differences are open."),
   left_out: z.array(z.enum(["facts", "differences"])).describe(
-    "What there is more of than is kept. `facts`: it has 4096 facts, beside devices; what is there beyond them is neither kept nor compared. `differences`: "
+    `What there is more of than is kept. \`facts\`: it has ${MAX_BASELINE_FACTS} facts, beside devices; what is there beyond them is neither kept nor compared. \`differences\`: `
     + "so many have not ended (1000 of a device, 25000 of a site with its devices, 100000 of a tenant) that more are not kept until some are accepted or approved.",
   ),
   templates: z.array(z.object({ id: Id.describe("The template's id."), name: z.string().describe("The template's name.") }))

@@ -15,6 +15,7 @@ import { webhooksOperations } from "./operations/webhooks.ts";
 import { eventsOperations } from "./operations/events.ts";
 import { ipamOperations } from "./operations/ipam.ts";
 import { licenseOperations } from "./operations/license.ts";
+import { pcapOperations } from "./operations/pcap.ts";
 import { scansOperations } from "./operations/scans.ts";
 import { topologyOperations } from "./operations/topology.ts";
 import { vaultOperations } from "./operations/vault.ts";
@@ -24,5 +25,5 @@ export const OPERATIONS = {
   ...healthOperations, ...agentsOperations, ...bundlesOperations, ...filesOperations, ...sitesOperations, ...alertsOperations,
   ...auditOperations, ...authOperations, ...backupsOperations, ...configVersionsOperations, ...devicesOperations, ...webhooksOperations,
   ...eventsOperations, ...ipamOperations, ...licenseOperations, ...guardsOperations, ...scansOperations, ...topologyOperations, ...vaultOperations,
-  ...baselinesOperations,
+  ...baselinesOperations, ...pcapOperations,
 };

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { Id, Instant } from "../values.ts";
 import { BUNDLE_MAX_KINDS, BundleAnnouncement, BundleState } from "./bundles.ts";
+import { CaptureSettings, PCAP_COMMANDS, TrafficHealth } from "./captures.ts";
 import { ProbeCoverage } from "./coverage.ts";
 import { GuardsPart, GuardsState } from "./guards.ts";
 import { MAX_NETWORK_FACTS, NetworkFact, NetworkLook } from "./network-facts.ts";
@@ -96,6 +97,8 @@ export const ProbeHealth = z.object({
   network_facts: z.array(NetworkFact).max(MAX_NETWORK_FACTS).optional(),
   /** How long it has listened for them, by kind; left out as they are. */
   network_looks: z.array(NetworkLook).max(32).optional(),
+  /** The process that reads all traffic; left out where the probe's file names no interfaces for it. Older probes do not report it. */
+  traffic: TrafficHealth.optional(),
 });
 export type ProbeHealth = z.infer<typeof ProbeHealth>;
 
@@ -124,6 +127,8 @@ export const ProbeConfiguration = z.object({
   bundles: z.array(BundleAnnouncement).max(BUNDLE_MAX_KINDS).optional(),
   /** Settings of the guards; left out where the site has none. */
   guards: GuardsPart.optional(),
+  /** Settings of captures; left out where the site has none. */
+  capture: CaptureSettings.optional(),
 });
 export type ProbeConfiguration = z.infer<typeof ProbeConfiguration>;
 
@@ -142,6 +147,7 @@ export const COMMANDS = {
   scan_cancel: z.object({ scan_id: Id }),
   /** The guards' learning period begins anew. Replied to with `learning_until`: an instant by the probe's clock. */
   guards_learn: z.object({}),
+  ...PCAP_COMMANDS,
 } as const;
 /** A key of `COMMANDS`. */
 export type CommandType = keyof typeof COMMANDS;
@@ -159,12 +165,25 @@ export const Command = z.object({
 });
 export type Command = z.infer<typeof Command>;
 
+/**
+ * Why a command was refused, for who sent it: there is `no-such-file`, and never will be; or it cannot be done `not-now`, and may be tried
+ * again. A refusal for another reason, as a filter that does not compile, has none of these.
+ */
+export const COMMAND_REFUSALS = ["no-such-file", "not-now"] as const;
+/** One of `COMMAND_REFUSALS`. */
+export type CommandRefusal = (typeof COMMAND_REFUSALS)[number];
+
 /** Up, on `replies`: one for each command. */
 export const Reply = z.object({
   v: Version,
   command_id: Id.nullable(),
   ok: z.boolean(),
-  error: z.object({ code: z.enum(["expired", "not-a-command", "refused", "failed"]), message: z.string().max(512) }).nullable(),
+  error: z.object({
+    code: z.enum(["expired", "not-a-command", "refused", "failed"]),
+    message: z.string().max(512),
+    /** What the refusal means; one that this version does not know is none. */
+    reason: z.enum(COMMAND_REFUSALS).optional().catch(undefined),
+  }).nullable(),
   data: z.record(z.string(), z.unknown()),
 });
 export type Reply = z.infer<typeof Reply>;
