@@ -15,6 +15,7 @@ import { InventorySettings } from "./services/devices/configuration.ts";
 import { SmtpSettings, WebhookSettings } from "./services/diplomat/configuration.ts";
 import { EventSettings } from "./services/events/configuration.ts";
 import { FileSettings } from "./services/files/configuration.ts";
+import { PcapSettings } from "./services/pcap/configuration.ts";
 import { LicenseSettings } from "./services/license/configuration.ts";
 import { AdminSettings, TokenSettings } from "./services/auth/configuration.ts";
 import { ScanSettings } from "./services/scans/configuration.ts";
@@ -46,6 +47,7 @@ export const ConfigurationFile = z.strictObject({
   rejected: RejectedSettings,
   /** Files that probes send up. */
   files: FileSettings,
+  pcap: PcapSettings,
   scans: ScanSettings,
   alerts: AlertSettings,
   webhooks: WebhookSettings,

@@ -24,6 +24,7 @@ import { openGuards } from "./services/guards/open.ts";
 import { createIpam } from "./services/ipam/ipam.ts";
 import { openLicense } from "./services/license/open.ts";
 import { createScans } from "./services/scans/scans.ts";
+import { openPcap } from "./services/pcap/open.ts";
 import { openSites } from "./services/sites/open.ts";
 import { createTopology } from "./services/topology/topology.ts";
 import { openVault } from "./services/vault/open.ts";
@@ -68,9 +69,12 @@ export async function openServices(
   const scans = createScans({ ...parts, broker }, { keepDays: scanSettings.keep_days });
   const vault = openVault({ ...own, onHanded: onConfigured });
   const guards = openGuards({ ...own, broker, onConfigured: (siteId) => ingest().configured({ siteId }) });
+  const pcap = openPcap(configuration, {
+    ...parts, broker, contents: () => files.contents, onConfigured: (siteId) => ingest().configured({ siteId }),
+  });
   const bundles = createBundlesStore(base.database);
   const agents = openAgents({
-    ...own, bundles, guards, authority: base.authority, limiter: base.replicas.limiter, credentials: vault.credentials, onConfigured, mqttUrl: links.mqttUrl,
+    ...own, bundles, guards, captures: pcap, authority: base.authority, limiter: base.replicas.limiter, credentials: vault.credentials, onConfigured, mqttUrl: links.mqttUrl,
     async onRevoked(probeId) {
       broker.disconnect(probeId);
       await ingest().revoked(probeId);
@@ -78,6 +82,7 @@ export async function openServices(
     },
     onSuperseded: (probeId, key) => broker.disconnect(probeId, { except: key }),
   });
+  const files = openFiles(configuration, { ...own, admit: agents.admit, onCapture: pcap.fileCame });
   const diplomat = openDiplomat(configuration, { ...own, ownersOf: (tenantId) => authStore.ownerAddresses(tenantId), version });
   const { secrets } = base.replicas;
   const signingKey = await secrets.keep(SIGNING_KEY_NAME, () => Promise.resolve(generateSigningKey()));
@@ -95,7 +100,8 @@ export async function openServices(
     openBackups(configuration, { ...parts, isConfirmed: auth.isConfirmed }, { program: deps.program, version, signingKey }),
     openAudit(configuration, parts),
     agents,
-    openFiles(configuration, { ...own, admit: agents.admit }),
+    files,
+    pcap,
     openBundles(bundles, { ...own, admit: agents.admit, onPublished: onConfigured }),
     vault,
     openConfigVersions(configuration, parts),
@@ -105,10 +111,14 @@ export async function openServices(
     openBaselines({ ...parts, topologyOf: topology.topologyOf, networks: guards }, { keepDays: alertSettings.keep_days }),
   ];
   const commands: Services["commands"] = {
-    online: (probe, runId) => scans.online(probe, runId),
+    async online(probe, runId) {
+      await scans.online(probe, runId);
+      await pcap.online(probe);
+    },
     async replied(probe, reply) {
       await scans.replied(probe, reply);
       await guards.replied(probe, reply);
+      await pcap.replied(probe, reply);
     },
   };
   return { modules, agents, commands, diplomat };

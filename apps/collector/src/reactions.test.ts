@@ -3,13 +3,14 @@ import { describe, expect, test } from "vitest";
 import { createDeliveryReaction } from "./deliveries/reaction.ts";
 import { REACTION_ORDER, REACTIONS, type ServiceReactions } from "./reactions.ts";
 import { alertEvent, createAlertReaction } from "./services/alerts/reaction/reaction.ts";
+import { createPcapReaction } from "./services/pcap/reaction.ts";
 import { scanReaction } from "./services/scans/reaction.ts";
 import { neighborReaction } from "./services/topology/neighbor-reaction.ts";
 import { switchReaction } from "./services/topology/switch-reaction.ts";
 
 const reactions: ServiceReactions = {
   alerts: createAlertReaction({ maxOpen: 1 }), neighbors: neighborReaction, switches: switchReaction, scans: scanReaction,
-  deliveries: createDeliveryReaction(),
+  pcaps: createPcapReaction({ quota: { dayRecords: 1, records: 1 }, nudge: () => undefined }), deliveries: createDeliveryReaction(),
 };
 const rowsOf = (name: string) => EVENT_TYPES.filter((type) => (REACTIONS[type].reactions as readonly string[]).includes(name));
 

@@ -9,7 +9,7 @@ import type { Projection } from "./ingest/projections/projection.ts";
 import { switchReport } from "./ingest/projections/switch-report.ts";
 
 /** Who reacts to events after they were appended, in the order in which they run. */
-export const REACTION_ORDER = ["alerts", "neighbors", "switches", "scans", "deliveries"] as const;
+export const REACTION_ORDER = ["alerts", "neighbors", "switches", "scans", "pcaps", "deliveries"] as const;
 
 type ReactionName = (typeof REACTION_ORDER)[number];
 
@@ -49,7 +49,8 @@ export const REACTIONS = {
   },
   rogue_detected: { projection: logOnly(({ data }) => data), reactions: ["alerts", "deliveries"] },
   dns_threat: { projection: logOnly(({ data }) => ({ ip: data.client_ip, mac: data.client_mac })), reactions: ["alerts"] },
-  pcap_ready: { projection: logOnly(), reactions: [] },
+  pcap_recorded: { projection: logOnly(), reactions: ["pcaps"] },
+  pcap_ready: { reactions: [] },
   vuln_found: { reactions: ["alerts", "deliveries"] },
   probe_health_alert: { projection: logOnly(), reactions: ["alerts"] },
   error: { projection: logOnly(), reactions: ["alerts"] },

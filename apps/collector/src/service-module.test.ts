@@ -7,6 +7,7 @@ import { startJobs } from "./jobs/start-jobs.ts";
 import { jobReadings } from "./metrics/job-readings.ts";
 import { jobsOf, reactionsOf, routesOf, type ServiceModule } from "./service-module.ts";
 import { createAlertReaction } from "./services/alerts/reaction/reaction.ts";
+import { createPcapReaction } from "./services/pcap/reaction.ts";
 import { scanReaction } from "./services/scans/reaction.ts";
 import { neighborReaction } from "./services/topology/neighbor-reaction.ts";
 import { switchReaction } from "./services/topology/switch-reaction.ts";
@@ -20,12 +21,15 @@ const base = { mount: "gateway", routes: [] } as const;
 const alerts: ServiceModule = { ...base, name: "alerts", reactions: { alerts: createAlertReaction({ maxOpen: 1 }) } };
 const topology: ServiceModule = { ...base, name: "topology", reactions: { neighbors: neighborReaction, switches: switchReaction } };
 const scans: ServiceModule = { ...base, name: "scans", reactions: { scans: scanReaction } };
+const pcap: ServiceModule = {
+  ...base, name: "pcap", reactions: { pcaps: createPcapReaction({ quota: { dayRecords: 1, records: 1 }, nudge: () => undefined }) },
+};
 const diplomat: ServiceModule = { ...base, name: "diplomat", mount: "diplomat", reactions: { deliveries: createDeliveryReaction() } };
 
 test("the reactions of all services are those that the table names, each given by one", () => {
-  expect(reactionsOf([alerts, topology, scans, diplomat])).toMatchObject({ scans: scanReaction, neighbors: neighborReaction });
-  expect(() => reactionsOf([alerts, topology, scans])).toThrow(/deliveries/);
-  expect(() => reactionsOf([alerts, topology, scans, diplomat, { ...scans, name: "other" }])).toThrow(/scans and other/);
+  expect(reactionsOf([alerts, topology, scans, pcap, diplomat])).toMatchObject({ scans: scanReaction, neighbors: neighborReaction });
+  expect(() => reactionsOf([alerts, topology, scans, pcap])).toThrow(/deliveries/);
+  expect(() => reactionsOf([alerts, topology, scans, pcap, diplomat, { ...scans, name: "other" }])).toThrow(/scans and other/);
 });
 
 test("routes are gathered by the service of the specification, and jobs with retention", () => {

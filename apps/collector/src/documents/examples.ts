@@ -67,7 +67,7 @@ const BY_FORMAT: Readonly<Record<string, unknown>> = {
 };
 
 /** Deeper than this there is no example: a schema that holds itself has no end. */
-const DEEPEST = 12;
+const DEEPEST = 16;
 
 /**
  * A value that fits the schema: what the schema itself names (example, default, first of an enumeration), else what

@@ -125,6 +125,22 @@ const ROWS: Readonly<Partial<Record<Scope, (ask: Ask) => Promise<void>>>> = {
     expect((await ask("POST", versions(FOREIGN), { content: "hostname a" })).status).toBe(404);
     expect(required(await ask("GET", versions(deviceId)))).toEqual([403, "config:read"]);
   },
+  async "pcap:write"(ask) {
+    expect((await ask("POST", "/pcap", { site_id: FOREIGN })).status).toBe(404);
+    // The site has no probe that is online.
+    expect((await ask("POST", "/pcap", { site_id: siteId })).status).toBe(503);
+    expect((await ask("DELETE", `/pcap/${FOREIGN}`)).status).toBe(404);
+    expect(required(await ask("GET", `/pcap/${FOREIGN}/download`))).toEqual([403, "pcap:download"]);
+    expect(required(await ask("POST", "/pcap/watch", { site_id: siteId }))).toEqual([403, "pcap:download"]);
+    expect(required(await ask("PUT", `/pcap/settings/${siteId}`, { require_reason: false }))).toEqual([403, "agents:write"]);
+  },
+  async "pcap:download"(ask) {
+    expect((await ask("GET", `/pcap/${FOREIGN}/download`)).status).toBe(404);
+    expect((await ask("POST", "/pcap/watch", { site_id: FOREIGN })).status).toBe(404);
+    expect(required(await ask("GET", "/pcap"))).toEqual([403, "pcap:read"]);
+    expect(required(await ask("DELETE", `/pcap/${FOREIGN}`))).toEqual([403, "pcap:write"]);
+    // What is downloaded is audited: services/pcap/downloads.test.ts.
+  },
   async "users:write"(ask) {
     for (const role of ["admin", "operator", "viewer"] as const) {
       const answer = await ask("POST", "/users", { username: `by-key-${role}`, password: "a long password of theirs", role });
@@ -158,16 +174,16 @@ describe("one scope alone", () => {
 
   test("of those that the page calls empty opens no route", async () => {
     const calls = callsOf(await collector.read("/api/v1/docs/openapi.json"));
-    const empty: readonly Scope[] = ["cve:write", "pcap:write", "audit:write"];
+    const empty: readonly Scope[] = ["cve:write", "audit:write"];
     expect(calls.filter(({ access }) => (empty as readonly string[]).includes(access))).toEqual([]);
   });
 
   test("has a row on the page if it writes, reveals or has a test here, and no row is without a test", () => {
     const table = PAGE.slice(PAGE.indexOf("## What a scope reaches indirectly"), PAGE.indexOf("## Keys"));
-    const named = new Set([...table.matchAll(/`([a-z]+:(?:read|write|reveal))`(?=[^\n|]*\|[^\n]*\|[^\n]*\|)/g)].map(([, scope]) => scope));
+    const named = new Set([...table.matchAll(/`([a-z]+:(?:read|write|reveal|download))`(?=[^\n|]*\|[^\n]*\|[^\n]*\|)/g)].map(([, scope]) => scope));
     const writing = ROLE_SCOPES.admin.filter((scope) => !scope.endsWith(":read"));
     expect([...writing, ...Object.keys(ROWS)].filter((scope) => !named.has(scope))).toEqual([]);
-    const shown = new Set<string>([...Object.keys(ROWS), "cve:write", "pcap:write", "audit:write"]);
+    const shown = new Set<string>([...Object.keys(ROWS), "cve:write", "audit:write"]);
     const rows = [...table.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, cell]) => [...(cell ?? "").matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? ""));
     expect(rows.filter((scope) => !shown.has(scope))).toEqual([]);
   });

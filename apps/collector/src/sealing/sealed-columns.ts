@@ -15,6 +15,8 @@ export const ownerOfCredential = (id: string) => `credential ${id}`;
 export const ownerOfKeptSecret = (id: string) => `secret ${id}`;
 /** Owner text of a stored version of a device's configuration. */
 export const ownerOfConfiguration = (id: string) => `configuration ${id}`;
+/** Owner text of the key that a capture's content is encrypted with. */
+export const ownerOfCapture = (id: string) => `capture ${id}`;
 
 /** Everything in the database that the sealing key seals: what is not here is lost when the key is changed. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
@@ -22,5 +24,6 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: "webhooks", column: "previous_secret_sealed", owner: ownerOfWebhook },
   { table: "credentials", column: "secret_sealed", owner: ownerOfCredential },
   { table: "config_versions", column: "content_sealed", owner: ownerOfConfiguration },
+  { table: "pcaps", column: "key_sealed", owner: ownerOfCapture },
   { table: "kept_secrets", column: "content_sealed", owner: ownerOfKeptSecret },
 ];

@@ -8,6 +8,8 @@ export interface Sealing {
   seal(secret: string, owner: string): string;
   /** @throws CollectorError `secret-unreadable` for what was changed, belongs to another, or was sealed with another key. */
   open(sealed: string, owner: string): string;
+  /** Whether it opens with the key that seals now, so that it need not be sealed anew after a rotation. */
+  isCurrent(sealed: string, owner: string): boolean;
 }
 
 /** Whether an error of `open` says that the key is not here, or that what was sealed is not whole. */
@@ -24,6 +26,12 @@ const TAG_BYTES = 16;
  * @see NIST SP 800-38D section 8.2.2: random 96-bit nonces are safe for far more secrets than there will be.
  */
 export function createSealing(keyring: Keyring): Sealing {
+  const openWith = (key: Uint8Array, sealed: string, owner: string): string => {
+    const bytes = Buffer.from(sealed.replace(/^v1\./, ""), "base64url");
+    const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES)).setAAD(Buffer.from(owner));
+    decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+    return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString("utf8");
+  };
   return {
     seal(secret, owner) {
       const [key] = keyring();
@@ -33,13 +41,10 @@ export function createSealing(keyring: Keyring): Sealing {
       return `v1.${sealed.toString("base64url")}`;
     },
     open(sealed, owner) {
-      const bytes = Buffer.from(sealed.replace(/^v1\./, ""), "base64url");
       let cause: unknown;
       for (const key of keyring()) {
         try {
-          const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES)).setAAD(Buffer.from(owner));
-          decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-          return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString("utf8");
+          return openWith(key, sealed, owner);
         } catch (error) {
           cause = error;
         }
@@ -47,6 +52,14 @@ export function createSealing(keyring: Keyring): Sealing {
       throw new CollectorError(
         "secret-unreadable", `cannot decrypt the secret of ${owner}: it was encrypted with another sealing key`, { cause },
       );
+    },
+    isCurrent(sealed, owner) {
+      try {
+        openWith(keyring()[0], sealed, owner);
+        return true;
+      } catch {
+        return false;
+      }
     },
   };
 }

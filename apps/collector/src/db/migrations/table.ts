@@ -32,6 +32,8 @@ import * as reporters from "./0043-reporters.ts";
 import * as looks from "./0044-looks.ts";
 import * as baselines from "./0045-baselines.ts";
 import * as differencesOfSites from "./0046-differences-of-sites.ts";
+import * as pcaps from "./0047-pcaps.ts";
+import * as pcapCommands from "./0048-pcap-commands.ts";
 
 /**
  * Every migration by name, applied in the order of the names. What a released one does to a database never changes; where two columns
@@ -71,4 +73,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0044-looks": looks,
   "0045-baselines": baselines,
   "0046-differences-of-sites": differencesOfSites,
+  "0047-pcaps": pcaps,
+  "0048-pcap-commands": pcapCommands,
 };

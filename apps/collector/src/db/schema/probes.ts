@@ -38,7 +38,7 @@ export interface ProbeTables {
     probe_id: string; id: string; tenant_id: string; kind: string; size: number; sha256: string;
     /** How many bytes are on the disk for certain. */
     received: number;
-    /** `open`, `received` or `failed`. */
+    /** `open`, `received`, `taken` or `failed`. */
     state: string;
     /** How often the whole was not what its digest said. */
     attempts: number;

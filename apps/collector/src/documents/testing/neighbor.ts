@@ -119,7 +119,7 @@ export async function enrollProbe(collector: RunningCollector, token: string) {
 async function speakAsProbe(collector: RunningCollector, token: string): Promise<MqttClient> {
   const { session, topic } = await enrollProbe(collector, token);
   session.on("message", (_topic, payload) => {
-    const reply = { v: 1, command_id: Command.parse(JSON.parse(payload.toString())).id, ok: true, error: null, data: { hosts_total: 1 } };
+    const reply = { v: 1, command_id: Command.parse(JSON.parse(payload.toString())).id, ok: true, error: null, data: { hosts_total: 1, frames: [], missed: 0, next: 1 } };
     session.publish(topic("replies"), JSON.stringify(reply), { qos: 1 });
   });
   await session.subscribeAsync(topic("commands"), { qos: 1 });

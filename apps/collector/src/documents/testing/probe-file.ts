@@ -12,10 +12,10 @@ interface Sender {
 
 /** Sends a small file up, as a probe does. @throws Error for any answer but 200. */
 export async function sendProbeFile(sender: Sender): Promise<void> {
-  const content = Buffer.from('"a capture"');
+  const content = Buffer.from('"a transcript"');
   const sha256 = createHash("sha256").update(content).digest("hex");
   const id = createId();
-  await ask(sender, "POST", "", JSON.stringify({ id, kind: "capture", size: content.length, sha256 }));
+  await ask(sender, "POST", "", JSON.stringify({ id, kind: "transcript", size: content.length, sha256 }));
   await ask(sender, "PUT", `/${id}/content?offset=0&sha256=${sha256}`, content);
   await ask(sender, "POST", `/${id}/finish`);
 }

@@ -1,3 +1,4 @@
+import { MAX_BASELINE_FACTS } from "@lanthorn/contract";
 import { createFakeClock, createId, toInstant } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { insertMany } from "../../db/query/write-many.ts";
@@ -5,7 +6,6 @@ import { startTestGateway, type TestGateway, type TestTenant } from "../../testi
 
 const NOW = Date.UTC(2026, 5, 1);
 const AT = toInstant(NOW);
-const MAX_FACTS = 4096;
 
 let gateway: TestGateway;
 let tenant: TestTenant;
@@ -79,11 +79,11 @@ describe("a merge", () => {
   test("makes no new device of one whose other half the site knew, and keeps no more facts than a baseline has", async () => {
     await baseline(null, { [`device ${merged}`]: "nas" });
     const many = (protocol: string, count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`port ${protocol}/${index + 1}`, "open"]));
-    await baseline(kept, many("tcp", MAX_FACTS - 10));
+    await baseline(kept, many("tcp", MAX_BASELINE_FACTS - 10));
     await baseline(merged, many("udp", 100));
     await merge();
     expect((await factsOf(null))[`device ${kept}`]).toBe("nas");
-    expect(Object.keys(await factsOf(kept)).length).toBe(MAX_FACTS);
+    expect(Object.keys(await factsOf(kept)).length).toBe(MAX_BASELINE_FACTS);
   });
 
   test("has the kept one compared anew, and leaves those of another tenant alone", async () => {

@@ -1,3 +1,4 @@
+import { MAX_BASELINE_FACTS } from "@lanthorn/contract";
 import { toInstant } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
@@ -17,9 +18,6 @@ interface Move {
   readonly to: string;
   readonly siteId: string;
 }
-
-/** As many a baseline keeps; what is beyond is neither kept nor compared. */
-const MAX_FACTS = 4096;
 
 /**
  * What is normal of a device is normal of the one that it is merged into, unless that one has its own word on it; what people accepted and
@@ -45,7 +43,7 @@ export async function takeBaseline(trx: Trx, { from, to, siteId }: Move, now: nu
     .where("b.device_id", "=", from).where("f.kind", "<>", "presence")
     .where((of) => of.not(of.exists(of.selectFrom("baseline_facts as own").select("own.key").where("own.baseline_id", "=", kept.id)
       .whereRef("own.kind", "=", "f.kind").whereRef("own.key", "=", "f.key"))))
-    .orderBy("f.kind").orderBy("f.key").limit(Math.max(0, MAX_FACTS - count))).execute();
+    .orderBy("f.kind").orderBy("f.key").limit(Math.max(0, MAX_BASELINE_FACTS - count))).execute();
 }
 
 /** Where its site knows the device, it knows the one that it is merged into. */

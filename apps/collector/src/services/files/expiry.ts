@@ -40,7 +40,10 @@ export function fileExpiry({ store, folder, serial, settings, clock }: FileExpir
       for (const row of over) {
         await remove({ probeId: row.probe_id, id: row.id }, (current) => current?.updated_at === row.updated_at);
       }
-      for (const name of await folder.list()) await remove(name, (current) => current === null || current.state === "failed");
+      for (const name of await folder.list()) {
+        await remove(name, (current) => current === null || current.state === "failed");
+        await serial.run(name.probeId, () => folder.reseal(name));
+      }
       return count;
     },
   };

@@ -1,44 +1,15 @@
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { EnrollmentToken, EnrollResponse, FileProgress, PIECE_MAX_BYTES } from "@lanthorn/contract";
+import { FileProgress, PIECE_MAX_BYTES } from "@lanthorn/contract";
 import { createFakeClock, createId } from "@lanthorn/runtime";
-import { onTestFinished, describe, expect, test } from "vitest";
-import type { KeyAndCertificate } from "../../certificates/authority.ts";
-import { createRequest } from "../../certificates/testing/request.ts";
-import { type Answer, startStack } from "../agents/testing/stack.ts";
-
-const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
-const refusal = ({ status, body }: Answer) => [status, body.error.details?.reason, body.error.details?.offset];
-
-/** A collector, and probes that send files to it. */
-async function open(options: Parameters<typeof startStack>[0] = {}) {
-  const stack = await startStack(options);
-  onTestFinished(() => stack.close());
-  const enroll = async () => {
-    const { token } = EnrollmentToken.parse((await stack.call("POST", "/api/v1/agents/tokens", { body: { site_id: stack.siteId } })).body);
-    const { key, request } = await createRequest();
-    const body = { token, certificate_request: request, name: "box" };
-    const { probe_id: probeId, certificate } = EnrollResponse.parse((await stack.call("POST", "/api/v1/agents/enroll", { body })).body);
-    return sender(probeId, { key, certificate });
-  };
-  const sender = (probeId: string, identity: KeyAndCertificate) => ({
-    probeId,
-    begin: (file: object) => stack.call("POST", "/api/v1/agents/files", { body: file, identity }),
-    piece: (id: string, offset: number, bytes: Uint8Array, digest = sha256(bytes)) =>
-      stack.call("PUT", `/api/v1/agents/files/${id}/content?offset=${offset}&sha256=${digest}`, { body: bytes, identity }),
-    finish: (id: string) => stack.call("POST", `/api/v1/agents/files/${id}/finish`, { identity }),
-    /** What is on the collector's disk. */
-    path: (id: string) => join(stack.dataDir, "files", probeId, id),
-  });
-  return { stack, enroll, sender };
-}
-
-const fileOf = (content: Uint8Array) => ({ id: createId(), kind: "capture", size: content.length, sha256: sha256(content) });
+import { describe, expect, test } from "vitest";
+import { HEADER_BYTES } from "./sealed-bytes.ts";
+import { fileOf, openFilesBench, refusal, sha256 } from "./testing/files-bench.ts";
 
 describe("a file from a probe", () => {
   test("comes in pieces, is verified as a whole, and is kept once", async () => {
-    const { enroll } = await open();
+    const { enroll } = await openFilesBench();
     const probe = await enroll();
     const content = randomBytes(PIECE_MAX_BYTES + 5000);
     const file = fileOf(content);
@@ -52,15 +23,15 @@ describe("a file from a probe", () => {
     const done = { id: file.id, state: "received", offset: content.length };
     expect((await probe.finish(file.id)).body).toEqual(done);
     for (const again of [await probe.finish(file.id), await probe.begin(file)]) expect(FileProgress.parse(again.body)).toEqual(done);
-    expect(readFileSync(probe.path(file.id)).equals(content)).toBe(true);
+    expect((await probe.kept(file.id)).equals(content)).toBe(true);
     expect(existsSync(`${probe.path(file.id)}.part`)).toBe(false);
   });
 
   test("is listed for operators, and downloaded whole by who may, which the audit log records", async () => {
-    const { stack, enroll } = await open();
+    const { stack, enroll } = await openFilesBench();
     const [probe, other] = [await enroll(), await enroll()];
     const content = Buffer.from(JSON.stringify("what hosts have said"));
-    const [file, begun] = [fileOf(content), fileOf(randomBytes(10))];
+    const [file, begun] = [{ ...fileOf(content), kind: "transcript" }, { ...fileOf(randomBytes(10)), kind: "transcript" }];
     await probe.begin(file);
     await probe.piece(file.id, 0, content);
     await probe.finish(file.id);
@@ -75,6 +46,12 @@ describe("a file from a probe", () => {
     expect([read.status, read.body, read.headers["repr-digest"]])
       .toEqual([200, "what hosts have said", `sha-256=:${createHash("sha256").update(content).digest("base64")}:`]);
     expect((await stack.call("GET", `${path}/${file.id}/content`, { role: "viewer" })).status).toBe(403);
+    const capture = fileOf(content);
+    await other.begin(capture);
+    await other.piece(capture.id, 0, content);
+    await other.finish(capture.id);
+    const refused = await stack.call("GET", `/api/v1/agents/probes/${other.probeId}/files/${capture.id}/content`);
+    expect([refused.status, refused.body.error.details]).toEqual([403, { required: "pcap:download" }]);
     const missing = [`${path}/${begun.id}/content`, `/api/v1/agents/probes/${other.probeId}/files/${file.id}/content`];
     for (const one of missing) expect((await stack.call("GET", one)).status).toBe(404);
     for (const one of [path, `${path}/${file.id}/content`]) expect((await stack.call("GET", one, { tenantId: createId() })).status).toBe(404);
@@ -83,7 +60,7 @@ describe("a file from a probe", () => {
   });
 
   test("is refused for now while the disk takes nothing, and goes on when it does", async () => {
-    const { stack, enroll } = await open();
+    const { stack, enroll } = await openFilesBench();
     const probe = await enroll();
     const content = randomBytes(50_000);
     const file = fileOf(content);
@@ -97,26 +74,26 @@ describe("a file from a probe", () => {
     rmSync(`${probe.path(file.id)}.part`);
     expect((await probe.piece(file.id, 0, content)).status).toBe(200);
     expect((await probe.finish(file.id)).body).toMatchObject({ state: "received" });
-    expect(readFileSync(probe.path(file.id)).equals(content)).toBe(true);
+    expect((await probe.kept(file.id)).equals(content)).toBe(true);
   });
 
   test("goes on from what is on the disk where that is less than what was noted", async () => {
-    const { enroll } = await open();
+    const { enroll } = await openFilesBench();
     const probe = await enroll();
     const content = randomBytes(30_000);
     const file = fileOf(content);
     await probe.begin(file);
     await probe.piece(file.id, 0, content.subarray(0, 20_000));
-    truncateSync(`${probe.path(file.id)}.part`, 12_000);
+    truncateSync(`${probe.path(file.id)}.part`, HEADER_BYTES + 12_000);
     expect((await probe.begin(file)).body.offset).toBe(12_000);
     expect(refusal(await probe.piece(file.id, 20_000, content.subarray(20_000)))).toEqual([409, "wrong-offset", 12_000]);
     await probe.piece(file.id, 12_000, content.subarray(12_000));
     expect((await probe.finish(file.id)).body.state).toBe("received");
-    expect(readFileSync(probe.path(file.id)).equals(content)).toBe(true);
+    expect((await probe.kept(file.id)).equals(content)).toBe(true);
   });
 
   test("that is not what its SHA-256 says is thrown away, and given up the third time", async () => {
-    const { enroll } = await open();
+    const { enroll } = await openFilesBench();
     const probe = await enroll();
     const content = randomBytes(1000);
     const file = { ...fileOf(content), sha256: sha256(randomBytes(8)) };
@@ -134,7 +111,7 @@ describe("a file from a probe", () => {
 
   test("goes when its time is over, and so does a half one that nobody goes on with", async () => {
     const clock = createFakeClock(Date.now());
-    const { stack, enroll } = await open({ clock, files: { keep_days: 1, unfinished_hours: 24 } });
+    const { stack, enroll } = await openFilesBench({ clock, files: { keep_days: 1, unfinished_hours: 24 } });
     const probe = await enroll();
     const content = randomBytes(1000);
     const [whole, half] = [fileOf(content), fileOf(content)];
@@ -153,7 +130,7 @@ describe("a file from a probe", () => {
 
 describe("a probe that does harm with files", () => {
   test("is not let in without its certificate, nor once it is revoked", async () => {
-    const { stack, enroll } = await open();
+    const { stack, enroll } = await openFilesBench();
     const probe = await enroll();
     const file = fileOf(randomBytes(10));
     expect((await stack.call("POST", "/api/v1/agents/files", { body: file })).status).toBe(401);
@@ -163,7 +140,7 @@ describe("a probe that does harm with files", () => {
   });
 
   test("reaches no file of another probe, under its id neither", async () => {
-    const { enroll } = await open();
+    const { enroll } = await openFilesBench();
     const [one, other] = [await enroll(), await enroll()];
     const content = randomBytes(1000);
     const file = fileOf(content);
@@ -180,7 +157,7 @@ describe("a probe that does harm with files", () => {
   });
 
   test("is refused for ids that are paths, sizes that lie, pieces that overlap or are damaged, and another file under an id", async () => {
-    const { stack, enroll } = await open({ files: { max_megabytes: 1 } });
+    const { stack, enroll } = await openFilesBench({ files: { max_megabytes: 1 } });
     const probe = await enroll();
     const content = randomBytes(3000);
     const file = fileOf(content);
@@ -209,7 +186,7 @@ describe("a probe that does harm with files", () => {
   });
 
   test("opens four files, and no more before one is finished", async () => {
-    const { stack, enroll } = await open();
+    const { stack, enroll } = await openFilesBench();
     const probe = await enroll();
     const content = randomBytes(10);
     const files = Array.from({ length: 5 }, () => fileOf(content));
@@ -225,7 +202,7 @@ describe("a probe that does harm with files", () => {
 
   test("sends no more in a day, and keeps no more, than it may; a damaged file counts each time", async () => {
     const clock = createFakeClock(Date.now());
-    const { enroll } = await open({ clock, files: { day_megabytes: 1, keep_megabytes: 1 } });
+    const { enroll } = await openFilesBench({ clock, files: { day_megabytes: 1, keep_megabytes: 1 } });
     const probe = await enroll();
     const content = randomBytes(400_000);
     const send = async (file: ReturnType<typeof fileOf>) => {
@@ -246,7 +223,7 @@ describe("a probe that does harm with files", () => {
   });
 
   test("that sends many pieces at once has one taken, and no more than a few wait", async () => {
-    const { enroll } = await open();
+    const { enroll } = await openFilesBench();
     const probe = await enroll();
     const content = randomBytes(50_000);
     const file = fileOf(content);

@@ -24,7 +24,12 @@ export interface FilesService extends FileExpiry {
   finish(probe: Sender, id: string): Promise<FileProgress>;
 }
 
+/** What has become of a file: `words` say why it is not taken. */
+export type FileTurn = { readonly turn: "begun" | "whole" } | { readonly turn: "too-large"; readonly words: string };
+
 interface Dependencies extends ProbeTurnsDependencies, FileExpiryDependencies {
+  /** Called when a file has begun to come, has come whole, or is too large for this collector. It must not reject. */
+  readonly onFile: (file: { readonly probeId: string; readonly id: string; readonly kind: string } & FileTurn) => Promise<void>;
   readonly log: Log;
 }
 
@@ -36,12 +41,12 @@ export function createFilesService(deps: Dependencies): FilesService {
 
   /** What is on the disk for certain: a row may be ahead of the file after a restore, the file ahead of the row after a crash. */
   async function offsetOf(row: FileRow): Promise<number> {
-    if (row.state === "received") return row.size;
+    if (isWhole(row)) return row.size;
     return Math.min(row.received, await folder.size({ probeId: row.probe_id, id: row.id }));
   }
 
   async function progressOf(row: FileRow): Promise<FileProgress> {
-    return { id: row.id, state: row.state === "received" ? "received" : "open", offset: await offsetOf(row) };
+    return { id: row.id, state: isWhole(row) ? "received" : "open", offset: await offsetOf(row) };
   }
 
   async function findOpen(probe: Sender, id: string): Promise<FileRow> {
@@ -63,15 +68,19 @@ export function createFilesService(deps: Dependencies): FilesService {
         if (row.state === "failed") throw givenUp();
         return progressOf(row);
       }
-      await checkQuota(probe.id, file, deps);
+      await checkQuota(probe.id, file, deps).catch(async (error: unknown) => {
+        if (error instanceof ApiError && error.status === 413) await deps.onFile({ probeId: probe.id, id: file.id, kind: file.kind, turn: "too-large", words: error.message });
+        throw error;
+      });
       await store.insert({ id: probe.id, tenantId }, file, now());
+      await deps.onFile({ probeId: probe.id, id: file.id, kind: file.kind, turn: "begun" });
       return { id: file.id, state: "open", offset: 0 };
     }),
 
     piece: (probe, id, { offset, sha256 }, body) => alone(probe, async () => {
       const row = await findOpen(probe, id);
       const have = await offsetOf(row);
-      if (row.state === "received" || offset !== have) throw conflict("wrong-offset", `go on at ${have}`, { offset: have });
+      if (isWhole(row) || offset !== have) throw conflict("wrong-offset", `go on at ${have}`, { offset: have });
       const piece = await body();
       checkPiece(piece, { offset: have, left: row.size - have, sha256 });
       await folder.write({ probeId: probe.id, id }, have, piece);
@@ -81,7 +90,7 @@ export function createFilesService(deps: Dependencies): FilesService {
 
     finish: (probe, id) => alone(probe, async () => {
       const row = await findOpen(probe, id);
-      if (row.state === "received") return progressOf(row);
+      if (isWhole(row)) return progressOf(row);
       const name = { probeId: probe.id, id };
       // Before it is read: a probe that asks again and again must not have gigabytes read each time.
       if (await folder.size(name) !== row.size) {
@@ -100,9 +109,15 @@ export function createFilesService(deps: Dependencies): FilesService {
       await folder.finish(name);
       await store.update(probe.id, id, { received: row.size, state: "received" }, now());
       deps.log.info({ probe_id: probe.id, file_id: id, kind: row.kind, bytes: row.size }, "received a file from a probe");
+      await deps.onFile({ probeId: probe.id, id, kind: row.kind, turn: "whole" });
       return { id, state: "received", offset: row.size };
     }),
   };
+}
+
+/** Whether it came whole; `taken`: a capture was made of it, and its content is there. */
+function isWhole({ state }: FileRow): boolean {
+  return state === "received" || state === "taken";
 }
 
 /** @param at.left How much of the file is missing. @throws ApiError BAD_REQUEST for one that is too long, or damaged. */

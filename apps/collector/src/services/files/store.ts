@@ -3,7 +3,7 @@ import type { Kysely, Selectable, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import type { Rows } from "../../gateway/page.ts";
 
-/** A file of a probe as stored: `open` while pieces come, `received` when verified, `failed` when damaged three times. Sizes in bytes. */
+/** A file of a probe as stored: `open` while pieces come, `received` when verified, `taken` when its content has become a capture, `failed` when damaged three times. Sizes in bytes. */
 export type FileRow = Selectable<Schema["probe_files"]>;
 
 /** What a probe has of its quotas. */
@@ -55,7 +55,7 @@ export function createFilesStore({ db, reads }: { readonly db: Kysely<Schema>; r
       const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
       return {
         open: rows.filter(({ state }) => state === "open").length,
-        keptBytes: sum(rows.filter(({ state }) => state !== "failed").map(({ size }) => size)),
+        keptBytes: sum(rows.filter(({ state }) => state === "open" || state === "received").map(({ size }) => size)),
         dayFiles: today.length,
         dayBytes: sum(today.map(({ size, attempts, state }) => size * (attempts + (state === "failed" ? 0 : 1)))),
       };
@@ -70,7 +70,8 @@ export function createFilesStore({ db, reads }: { readonly db: Kysely<Schema>; r
       await db.updateTable("probe_files").set({ ...change, updated_at: at }).where("probe_id", "=", probeId).where("id", "=", id).execute();
     },
     expired: (before) => reads.selectFrom("probe_files").selectAll().where((eb) => eb.or(
-      (["open", "failed", "received"] as const).map((state) => eb.and([eb("state", "=", state), eb("updated_at", "<", before[state])])),
+      (["open", "failed", "received", "taken"] as const).map((state) =>
+        eb.and([eb("state", "=", state), eb("updated_at", "<", before[state === "taken" ? "received" : state])])),
     )).limit(1000).execute(),
     async remove(probeId, id) {
       await db.deleteFrom("probe_files").where("probe_id", "=", probeId).where("id", "=", id).execute();

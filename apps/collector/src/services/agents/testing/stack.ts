@@ -3,14 +3,15 @@ import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROLE_SCOPES, type Role } from "@lanthorn/contract";
-import { type Clock, createId, silentLog, systemClock, toInstant } from "@lanthorn/runtime";
+import { type Clock, createId, derivedId, parseJson, silentLog, systemClock, toInstant } from "@lanthorn/runtime";
 import type { IClientOptions, MqttClient } from "mqtt";
 import { connectProbe } from "../../../broker/testing/bench.ts";
 import { createEmbeddedBroker, type EmbeddedBroker } from "../../../broker/embedded.ts";
 import { type Authority, type KeyAndCertificate, openAuthority } from "../../../certificates/authority.ts";
 import type { Database } from "../../../db/open.ts";
 import { createEventLog } from "../../../events/log.ts";
-import { REACTIONS } from "../../../reactions.ts";
+import { createReactions } from "../../../events/reaction.ts";
+import { REACTION_ORDER, REACTIONS } from "../../../reactions.ts";
 import { createClientAddress } from "../../../gateway/http/address.ts";
 import { createGateway, createPeerAllowance } from "../../../gateway/app.ts";
 import { type ConnectionLimits, createConnections } from "../../../gateway/http/connections.ts";
@@ -21,14 +22,16 @@ import { createMerges } from "../../../identity/merging/merges.ts";
 import { createIngest, type Ingest } from "../../../ingest/ingest.ts";
 import { DEVICE_KEEP } from "../../../testing/device-keep.ts";
 import { openTestDatabase } from "../../../testing/database.ts";
-import { singleKey } from "../../../sealing/keyring.ts";
-import { createSealing } from "../../../sealing/sealing.ts";
+import { type Keyring, singleKey } from "../../../sealing/keyring.ts";
+import { createSealing, type Sealing } from "../../../sealing/sealing.ts";
 import { createAudit } from "../../audit/audit.ts";
 import { FileSettings } from "../../files/configuration.ts";
 import { startJobs } from "../../../jobs/start-jobs.ts";
 import { openFiles } from "../../files/open.ts";
 import { openBundles } from "../../bundles/open.ts";
 import { type BundlesStore, createBundlesStore } from "../../bundles/store.ts";
+import { PcapSettings } from "../../pcap/configuration.ts";
+import { openPcap } from "../../pcap/open.ts";
 import { openGuards } from "../../guards/open.ts";
 import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "../../sites/service.ts";
 import { sitesRoutes } from "../../sites/routes.ts";
@@ -48,6 +51,7 @@ export interface Answer {
   // A test says by its expectations what it takes this for.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
+  readonly raw: Buffer;
 }
 
 /** HTTPS, embedded broker and ingest over one database, as the collector has them; the bearer token is `<tenant id> <role>`. */
@@ -55,6 +59,7 @@ export interface Stack {
   readonly database: Database;
   readonly bundles: BundlesStore;
   readonly dataDir: string;
+  readonly sealing: Sealing;
   readonly authority: Authority;
   readonly broker: EmbeddedBroker;
   readonly ingest: Ingest;
@@ -78,6 +83,8 @@ export async function startStack(options: {
   /** Of the listener for HTTPS. */
   readonly connections?: Partial<ConnectionLimits>;
   readonly files?: Partial<FileSettings>;
+  readonly pcap?: Partial<PcapSettings>;
+  readonly keyring?: Keyring;
 } = {}): Promise<Stack> {
   const clock = options.clock ?? systemClock;
   const dataDir = mkdtempSync(join(tmpdir(), "lanthorn-stack-"));
@@ -97,20 +104,35 @@ export async function startStack(options: {
     limits: { connections: 10_000, strangersPerAddress: 64 }, trustedProxies: [],
   });
   const audit = createAudit({ clock });
+  const sealing = createSealing(options.keyring ?? singleKey(new Uint8Array(32).fill(3)));
+  const log = createEventLog({
+    reads: database.reads, reactions: createReactions(REACTIONS, REACTION_ORDER, { pcaps: { types: ["pcap_recorded"], react: (...given) => pcap.react(...given) } }),
+  });
   const onConfigured = (probeIds: readonly string[]) => ingest.configured({ probeIds });
   const vault = createVaultService({
-    store: createVaultStore(database), sealing: createSealing(singleKey(new Uint8Array(32).fill(3))), audit, clock, log: silentLog,
+    store: createVaultStore(database), sealing, audit, clock, log: silentLog,
     onHanded: onConfigured,
   });
   const bundlesStore = createBundlesStore(database);
   const guards = openGuards({
     ...database, audit, clock, log: silentLog, broker, onConfigured: (siteId) => ingest.configured({ siteId }),
   });
-  const settings = createSettingsService({ ...database, credentials: vault, bundles: bundlesStore, guards, audit, onConfigured });
+  const pcap = openPcap({ data_dir: dataDir, pcap: PcapSettings.parse(options.pcap ?? {}) }, {
+    ...database, sealing, audit, clock, log, published: () => undefined, logger: silentLog, broker, contents: () => files.contents,
+    onConfigured: (siteId) => ingest.configured({ siteId }),
+  });
+  const settings = createSettingsService({ ...database, credentials: vault, bundles: bundlesStore, guards, captures: pcap, audit, onConfigured });
   const healthHistory = createHealthHistory({ db: database.db, clock, logger: silentLog });
   const ingest: Ingest = createIngest({
     registry: { ...settings, ...healthHistory }, ...database,
-    commands: { replied: guards.replied, online: () => Promise.resolve() }, log: createEventLog({ reads: database.reads }),
+    commands: {
+      async replied(probe, reply) {
+        await guards.replied(probe, reply);
+        await pcap.replied(probe, reply);
+      },
+      online: pcap.online,
+    },
+    log,
     merges: createMerges({ audit, clock }), projections: REACTIONS, published: () => {}, broker, clock, logger: silentLog,
     silentAfterSeconds: 90, keep: DEVICE_KEEP,
   });
@@ -129,9 +151,9 @@ export async function startStack(options: {
     admit: agents.admit, onPublished: onConfigured, clock, log: silentLog,
   });
   const files = openFiles({ data_dir: dataDir, files: FileSettings.parse(options.files ?? {}) }, {
-    ...database, audit, admit: agents.admit, clock, log: silentLog,
+    ...database, audit, sealing, admit: agents.admit, clock, log: silentLog, onCapture: pcap.fileCame,
   });
-  const jobs = await startJobs(files.retention ?? [], { clock, lease: null });
+  const jobs = await startJobs([...files.retention ?? [], ...pcap.jobs ?? [], ...pcap.retention ?? []], { clock, lease: null });
   const app = createGateway({
     clock, log: silentLog, limiter: createRateLimiter({ clock }), tiers: { standard: PLENTY, admin: PLENTY, service: PLENTY },
     idempotency: {
@@ -145,7 +167,7 @@ export async function startStack(options: {
       byToken(token) {
         const [tenant, role] = token.split("_") as [string, Role];
         return Promise.resolve({
-          userId: createId(), username: "tester", tenantId: tenant, role, scopes: new Set(ROLE_SCOPES[role]), key: null, tokenId: token,
+          userId: derivedId(token), username: "tester", tenantId: tenant, role, scopes: new Set(ROLE_SCOPES[role]), key: null, tokenId: token,
           issuedAt: clock.now(), expiresAt: clock.now() + 60_000,
         });
       },
@@ -153,7 +175,7 @@ export async function startStack(options: {
     services: {
       gateway: [sitesRoutes(
         createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) }),
-      ), ...guards.routes],
+      ), ...guards.routes, ...pcap.routes],
       agents: [agentsRoutes({ service: agents, settings }), ...files.routes, ...bundles.routes],
       vault: [vaultRoutes(vault)],
     },
@@ -168,17 +190,18 @@ export async function startStack(options: {
     }),
   });
   return {
-    database, bundles: bundlesStore, dataDir, authority, broker, ingest, tenantId, siteId, httpsPort: listener.port,
+    database, bundles: bundlesStore, dataDir, sealing, authority, broker, ingest, tenantId, siteId, httpsPort: listener.port,
     call: (method, path, { body, role = "admin", tenantId: tenant = tenantId, identity, headers = {} } = {}) => new Promise((resolve, reject) => {
       const request = httpsRequest({
         host: "127.0.0.1", port: listener.port, method, path, ca: authority.certificate, agent: false,
         ...(identity ? { key: identity.key, cert: identity.certificate } : { headers: { ...headers, authorization: `Bearer ${tenant}_${role}` } }),
       }, (response) => {
         const chunks: Buffer[] = [];
+        response.on("error", reject);
         response.on("data", (chunk: Buffer) => chunks.push(chunk));
         response.on("end", () => {
-          const text = Buffer.concat(chunks).toString();
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text === "" ? null : JSON.parse(text) });
+          const raw = Buffer.concat(chunks);
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: parseJson(raw.toString()) ?? null, raw });
         });
       });
       request.on("error", reject);
@@ -191,6 +214,7 @@ export async function startStack(options: {
     ),
     async close() {
       await jobs.close();
+      await pcap.close?.();
       await files.close?.();
       await listener.close();
       await ingest.close();

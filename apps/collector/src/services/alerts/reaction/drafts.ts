@@ -1,5 +1,4 @@
 import type { AlertEvidence, Severity } from "@lanthorn/contract";
-import { createId } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
 import { type AlertRow, openAlerts, saveAlerts } from "./store.ts";
@@ -33,13 +32,13 @@ export async function loadDrafts(trx: Transaction<Schema>, keys: readonly string
 }
 
 /** A new open alert from its first event, not yet written. Its title is cut at 255 characters. */
-export function createDraft(finding: Finding, { event, data, at }: Verdict, key: string): Draft {
+export function createDraft(finding: Finding, { event, data, at }: Verdict, { id, key }: { readonly id: string; readonly key: string }): Draft {
   const reporters: Reporters = new Map();
   const times = noteReport(reporters, event.probe_id, finding.seen);
   return {
     isNew: true, isChanged: true, reporters,
     row: {
-      id: createId(), tenant_id: event.tenant_id, site_id: event.site_id, device_id: event.device_id, device_ip: finding.deviceIp ?? "",
+      id, tenant_id: event.tenant_id, site_id: event.site_id, device_id: event.device_id, device_ip: finding.deviceIp ?? "",
       probe_id: event.probe_id,
       source: finding.source, type: finding.type, subject: finding.subject, open_key: key, severity: finding.severity,
       severity_rank: SEVERITY_RANKS[finding.severity], title: finding.title.slice(0, MAX_TITLE_LENGTH), description: finding.description,

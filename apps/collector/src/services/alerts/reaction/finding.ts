@@ -11,6 +11,8 @@ export interface Finding {
   readonly description: string;
   readonly deviceIp?: string;
   readonly techniques?: readonly string[];
+  /** The probe's id of the incident, of which the alert's id is made. */
+  readonly incidentId?: string;
   /** How often it was seen since it began, where the event says so; else each event is one time. */
   readonly seen?: { readonly times: number; readonly since: string };
   /** Its cause counts as gone when it was not seen for so long; null where silence says nothing. */

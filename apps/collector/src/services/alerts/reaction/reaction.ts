@@ -1,6 +1,7 @@
 import type { EventData } from "@lanthorn/contract";
 import type { AppendedEvent, NewEvent, ReactionContext } from "../../../events/log.ts";
 import type { Reaction } from "../../../events/reaction.ts";
+import { loadAlertIds } from "./alert-ids.ts";
 import { addReport, createDraft, type Draft, loadDrafts, repeatDraft, resolveDraft, saveDrafts } from "./drafts.ts";
 import { isMuted } from "./mutes.ts";
 import { type AlertRow, mutesAt, onlineProbes } from "./store.ts";
@@ -36,13 +37,14 @@ async function raiseAlerts(
   const limit = await loadOpenLimit(trx, fresh.filter(({ key }) => !open.has(key)), options.maxOpen);
   const mutes = verdicts.some(({ finding }) => finding) ? await mutesAt(trx, tenantId, latestOf(verdicts)) : [];
   const online = await onlineProbes(trx, reportersOf(verdicts, open));
+  const ids = await loadAlertIds(trx, verdicts);
   const drafts: Draft[] = [...open.values()];
 
   const raise = (finding: Finding, verdict: Verdict, key: string): Draft => {
     let draft = open.get(key);
     if (draft) repeatDraft(draft, finding, verdict);
     else {
-      draft = createDraft(finding, verdict, key);
+      draft = createDraft(finding, verdict, { id: ids.take(finding, verdict), key });
       open.set(key, draft);
       drafts.push(draft);
     }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { GUARD_KINDS } from "@lanthorn/contract";
-import { createId } from "@lanthorn/runtime";
+import { alertIdOf, createId } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type AlertsBench, createAlertsBench, rogue } from "../testing/bench.ts";
 import { guideOf, ROGUES } from "./rogues.ts";
@@ -46,6 +46,27 @@ describe("an alert of a guard", () => {
     const alert = await after({ count: 1, since, severity: "medium" }, { state: "ended", count: 500, since, severity: "critical", detail: "the gateway" });
     expect(alert).toMatchObject({ status: "resolved", count: 500, severity: "critical", description: "the gateway" });
     expect(alert.evidence.at(-1)?.data).toMatchObject({ state: "ended", count: 500 });
+  });
+
+  test("has the id that its probe makes of the incident, and no second one has it", async () => {
+    const [probeId, incident] = [createId(), createId()];
+    const seen = (values: Parameters<typeof rogue>[0] = {}, by = probeId) => ({ ...rogue({ incident_id: incident, ...values }), probeId: by });
+    await bench.append([seen()]);
+    expect((await bench.single()).id).toBe(alertIdOf(probeId, incident));
+    // The end, and the same incident once more, as when somebody has resolved the alert while it goes on.
+    await bench.append([seen({ state: "ended" }), seen()]);
+    // Two at once under one incident, and another probe that says it is this one's.
+    await bench.append([seen({ subject: "a" }), seen({ subject: "b" }), seen({ subject: "c" }, createId())]);
+    const ids = (await bench.list()).data.map(({ id }) => id);
+    expect([ids.length, new Set(ids).size, ids.filter((id) => id === alertIdOf(probeId, incident)).length]).toEqual([5, 5, 1]);
+  });
+
+  test("of a storm's summary has an id of its own", async () => {
+    const probeId = createId();
+    const incidents = Array.from({ length: 120 }, () => createId());
+    await bench.append(incidents.map((incident_id, index) => ({ ...rogue({ incident_id, subject: `s${index}` }), probeId })));
+    const { data } = await bench.list("?type=alert_storm");
+    expect([data.length, incidents.some((incident) => alertIdOf(probeId, incident) === data[0]?.id)]).toEqual([1, false]);
   });
 
   test("shows the facts of its events", async () => {

@@ -185,6 +185,7 @@ function rogueOf(data: EventData<"rogue_detected">): Finding {
     type, source: "rogue", subject: rogueSubject(data), severity: data.severity, title: words(title, data.ip), description: data.detail,
     deviceIp: data.ip, techniques, quietMs: DAY_MS, isCapped: true,
     ...(data.count !== undefined && data.since !== undefined && { seen: { times: data.count, since: data.since } }),
+    ...(data.incident_id !== undefined && { incidentId: data.incident_id }),
   };
 }
 

@@ -12,6 +12,12 @@ export function openAlerts(trx: Trx, keys: readonly string[]): Promise<readonly 
   return selectIn(keys, (list) => trx.selectFrom("alerts").selectAll().where("open_key", "in", list).execute());
 }
 
+/** Those of the ids that alerts have, of any tenant. */
+export async function takenAlertIds(trx: Trx, ids: readonly string[]): Promise<readonly string[]> {
+  const rows = await selectIn(ids, (list) => trx.selectFrom("alerts").select("id").where("id", "in", list).execute());
+  return rows.map(({ id }) => id);
+}
+
 /** Those of the probes that are there. */
 export async function onlineProbes(trx: Trx, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await selectIn(ids, (list) =>

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Baseline, BaselineFactsEdit, BaselineUpdate } from "@lanthorn/contract";
+import { type Baseline, type BaselineFactsEdit, type BaselineUpdate, MAX_BASELINE_FACTS } from "@lanthorn/contract";
 import { toInstant } from "@lanthorn/runtime";
 import type { Actor } from "../../../gateway/environment.ts";
 import { ApiError } from "../../../gateway/errors.ts";
@@ -7,7 +7,7 @@ import { badRequest } from "../../../gateway/route.ts";
 import { readSettings } from "../settings.ts";
 import { changeBaselines, type NamedBaseline, siteSettings } from "../store/baseline-lists.ts";
 import { countFacts, missingDevices } from "../store/fact-lists.ts";
-import { type FactRow, findFacts, MAX_FACTS, putFacts, removeFacts } from "../store/facts.ts";
+import { type FactRow, findFacts, putFacts, removeFacts } from "../store/facts.ts";
 import type { Trx } from "../store/handles.ts";
 import type { RestDependencies } from "./dependencies.ts";
 import { plainFact, plainKey } from "./facts-of-people.ts";
@@ -68,8 +68,8 @@ export function createBaselineEditor({ store, audit, clock }: RestDependencies):
 
 /** @throws ApiError CONFLICT where a baseline has more facts than it may. */
 export async function checkCount(trx: Trx, baselineId: string): Promise<void> {
-  if ((await countFacts(trx, baselineId)) <= MAX_FACTS) return;
-  throw new ApiError("CONFLICT", `the baseline would have more than ${MAX_FACTS} facts: remove some`);
+  if ((await countFacts(trx, baselineId)) <= MAX_BASELINE_FACTS) return;
+  throw new ApiError("CONFLICT", `the baseline would have more than ${MAX_BASELINE_FACTS} facts: remove some`);
 }
 
 /** @throws ApiError BAD_REQUEST for what another kind of baseline has. A record as GET gave it is taken. */

@@ -1,12 +1,11 @@
 import type { Baseline, BaselineFact, BaselineFactKind, BaselineFactsQuery, BaselinesQuery, List } from "@lanthorn/contract";
-import { BASELINE_FACTS } from "@lanthorn/contract";
+import { BASELINE_FACTS, MAX_BASELINE_FACTS } from "@lanthorn/contract";
 import { notFound, requireSite } from "../../../gateway/errors.ts";
 import { pageById, pageBySort } from "../../../gateway/page.ts";
 import { badRequest } from "../../../gateway/route.ts";
 import { baselineById, baselines, countBaselines, differenceCounts, factCounts, type NamedBaseline, siteSettings } from "../store/baseline-lists.ts";
 import { countStanding, countStandingOf, MAX_STANDING, MAX_STANDING_OF_ONE, MAX_STANDING_OF_SITE } from "../store/differences.ts";
 import { countFacts, facts } from "../store/fact-lists.ts";
-import { MAX_FACTS } from "../store/facts.ts";
 import type { From } from "../store/handles.ts";
 import { templateHeads } from "../store/templates.ts";
 import type { RestDependencies } from "./dependencies.ts";
@@ -80,7 +79,7 @@ async function showBaselines(from: From, tenantId: string, rows: readonly NamedB
       facts, open: sum(own.filter(({ state }) => state === "open").map((one) => one.differences)), siteSettings: settings.get(row.site_id), templates,
       leftOut: [
         // Devices of a site are bounded elsewhere.
-        ...(sum(Object.entries(facts).map(([kind, count]) => (kind === "device" ? 0 : count))) >= MAX_FACTS ? ["facts" as const] : []),
+        ...(sum(Object.entries(facts).map(([kind, count]) => (kind === "device" ? 0 : count))) >= MAX_BASELINE_FACTS ? ["facts" as const] : []),
         ...(isFull(row, sum(own.map((one) => one.differences)), standing) ? ["differences" as const] : []),
       ],
     });

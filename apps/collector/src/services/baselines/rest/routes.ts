@@ -1,4 +1,4 @@
-import { baselinesOperations } from "@lanthorn/contract";
+import { baselinesOperations, MAX_BASELINE_FACTS } from "@lanthorn/contract";
 import { endpointsOf } from "../../../gateway/endpoint.ts";
 import { actorOf, identityOf } from "../../../gateway/environment.ts";
 import { toAnswer } from "../../../gateway/page.ts";
@@ -31,8 +31,8 @@ export const baselinesRoutes = routes(
   }, async (c, { reader }) => c.json(toAnswer(await reader.facts(identityOf(c).tenantId, c.req.valid("param").baseline_id, c.req.valid("query"))), 200)),
   endpoint("devices:write", baselinesOperations.editBaselineFacts, {
     summary: "Set and remove facts by hand",
-    description: "Sets facts that are right and removes those that are not. Learning does not change the facts that you set. A baseline has at most 4096 "
-    + "facts. Facts of presence are learned only.",
+    description: "Sets facts that are right and removes those that are not. Learning does not change the facts that you set. A baseline has at most "
+    + `${MAX_BASELINE_FACTS} facts. Facts of presence are learned only.`,
     example: { set: [{ kind: "gateway", key: "192.0.2.1", value: "00:1b:21:aa:bb:07" }], remove: [], reason: "the new firewall" },
     answer: "The baseline",
   }, async (c, { editor }) => c.json(await editor.edit(actorOf(c), c.req.valid("param").baseline_id, c.req.valid("json")), 200)),

@@ -10,9 +10,6 @@ export type FactRow = Selectable<Schema["baseline_facts"]>;
 /** Which fact it is. */
 export type FactKey = Pick<FactRow, "baseline_id" | "kind" | "key">;
 
-/** Facts that a baseline may have: a device with more is a honeypot or a tarpit. What comes beyond is neither kept nor compared. */
-export const MAX_FACTS = 4096;
-
 /** All facts of these baselines. @param kinds Only of these kinds. */
 export function factsOf(db: Kysely<Schema>, baselineIds: readonly string[], kinds?: readonly string[]): Promise<readonly FactRow[]> {
   return selectIn(baselineIds, (list) => {

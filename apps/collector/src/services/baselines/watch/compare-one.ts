@@ -1,3 +1,4 @@
+import { MAX_BASELINE_FACTS } from "@lanthorn/contract";
 import { toInstant } from "@lanthorn/runtime";
 import { combine, compareDevice, type DeviceNow } from "../compare/combine.ts";
 import { compareHours, compareMember, type Member } from "../compare/membership.ts";
@@ -10,7 +11,7 @@ import { noteHour, readWeek, writeWeek } from "../presence/week.ts";
 import { readSettings, severityOf } from "../settings.ts";
 import type { BaselineRow, BaselineState } from "../store/baselines.ts";
 import type { DifferenceRow } from "../store/differences.ts";
-import { type FactRow, MAX_FACTS } from "../store/facts.ts";
+import type { FactRow } from "../store/facts.ts";
 import type { DeviceRow } from "../store/inventory.ts";
 import { type FactChanges, knownFacts, learnFacts } from "./learn.ts";
 import type { Room } from "./room.ts";
@@ -104,7 +105,7 @@ export function compareOne(one: DeviceCase, { now, judgements, rogues, room }: R
 
 /** What a full baseline does not have is not new: it may be what did not fit. */
 function withinLimit(found: Comparison, facts: number): Comparison {
-  return facts < MAX_FACTS ? found : { ...found, differences: found.differences.filter(({ outcome }) => outcome !== "appeared") };
+  return facts < MAX_BASELINE_FACTS ? found : { ...found, differences: found.differences.filter(({ outcome }) => outcome !== "appeared") };
 }
 
 function ownerOf({ id, tenant_id: tenantId, site_id: siteId }: BaselineRow, deviceId: string | null): DifferenceOwner {

@@ -1,6 +1,7 @@
+import { MAX_BASELINE_FACTS } from "@lanthorn/contract";
 import { type Comparison, factName, type KnownFact, type Mode } from "../compare/result.ts";
 import type { DifferenceOwner } from "../differences/transition.ts";
-import { type FactKey, type FactRow, MAX_FACTS } from "../store/facts.ts";
+import type { FactKey, FactRow } from "../store/facts.ts";
 
 /** When a fact was looked for is written down this often; a site is scanned more often than anybody reads it. */
 const RENEW_MS = 3_600_000;
@@ -42,7 +43,7 @@ export function learnFacts(
     if (row) {
       const isLater = Date.parse(lookedAt) - Date.parse(row.looked_at ?? "1970-01-01T00:00:00.000Z") >= RENEW_MS;
       if (row.value !== value || isLater) put.push({ ...row, value, looked_at: laterOf(lookedAt, row.looked_at), scope });
-    } else if (mode !== "frozen" && count < MAX_FACTS) {
+    } else if (mode !== "frozen" && count < MAX_BASELINE_FACTS) {
       count += 1;
       put.push({
         baseline_id: baselineId, tenant_id: tenantId, kind, key, value, source: "learned", author: null, reason: null, first_seen: at,

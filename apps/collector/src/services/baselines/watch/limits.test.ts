@@ -1,9 +1,9 @@
+import { MAX_BASELINE_FACTS } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { insertMany } from "../../../db/query/write-many.ts";
 import { createBaselineReader } from "../rest/read-baselines.ts";
 import { createBaselinesStore } from "../store/handles.ts";
-import { MAX_FACTS } from "../store/facts.ts";
 import { MAX_STANDING, MAX_STANDING_OF_ONE, MAX_STANDING_OF_SITE, openKeyOf, type DifferenceRow } from "../store/differences.ts";
 import { forgetBeyond } from "../store/queue.ts";
 import { createWatchBench, networkFact, type WatchBench } from "../testing/watch-bench.ts";
@@ -85,11 +85,11 @@ async function stand(siteId: string, total: number) {
 describe("a device", () => {
   test("with more facts than a baseline keeps raises nothing for those beyond, and its baseline says so", async () => {
     await known();
-    await open(1000, MAX_FACTS + 10);
+    await open(1000, MAX_BASELINE_FACTS + 10);
     await bench.learned();
     await due();
     await bench.runTwice();
-    expect([await count("baseline_facts"), await count("baseline_differences")]).toEqual([MAX_FACTS, 0]);
+    expect([await count("baseline_facts"), await count("baseline_differences")]).toEqual([MAX_BASELINE_FACTS, 0]);
     expect(await leftOut()).toEqual([["facts"], []]);
   });
 
