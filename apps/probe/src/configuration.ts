@@ -11,6 +11,7 @@ import { QueueSettings } from "./queue/settings.ts";
 import { ScanSettings } from "./scan/settings.ts";
 import { SnmpSettings } from "./snmp/settings.ts";
 import { SweepSettings } from "./sweep/settings.ts";
+import { TrafficSettings } from "./traffic/settings.ts";
 import { CollectorSettings } from "./uplink/settings.ts";
 
 /** Read where `--config` names no other file. It may be missing. */
@@ -32,6 +33,7 @@ const Configuration = z.strictObject({
   collector: CollectorSettings,
   health: HealthSettings,
   guards: GuardSettings,
+  traffic: TrafficSettings,
 });
 
 /** The probe's whole configuration, with every default filled in. */

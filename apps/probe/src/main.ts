@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { promisify } from "node:util";
-import { createLog, describeError, RuntimeError, stopSignal, systemClock } from "@lanthorn/runtime";
+import { createLog, describeError, endWithOutput, RuntimeError, stopSignal, systemClock } from "@lanthorn/runtime";
 import { FILE_KINDS, type FileKind, type ProbeEvent } from "@lanthorn/contract/uplink";
 import { Command, Option } from "commander";
 import { type Configuration, DEFAULT_CONFIGURATION_FILE, readProbeConfiguration, readReplaySettings, unreadVariables } from "./configuration.ts";
@@ -41,11 +42,20 @@ program.command("run")
       ? checkConfiguration()
       : run(replay === undefined ? null : { path: replay, exitWhenDrained: exitWhenDrained ?? false }));
 
+program.command("traffic", { hidden: true }).description("Read all traffic of interfaces; the daemon starts this by itself.")
+  .option("--log-level <level>", "debug, info, warn or error", "info")
+  .action(runTraffic);
+
 program.command("replay <file>")
   .description("Show what a pcap or pcapng file would have made the probe report: no collector, no interface; nothing is sent or kept.")
   .option("--json", "one event a line, as JSON", false)
   .option("--settings <file>", "a configuration file: its networks, limits and modules (default: those of a new probe)")
   .action(replay);
+
+program.command("flows <file...>")
+  .description("Show the flows of pcap or pcapng files, who spoke with whom and what: no collector, no interface; nothing is sent or kept.")
+  .option("--json", "one flow a line, as JSON", false)
+  .action(showFlows);
 
 program.command("enroll")
   .description("Enroll this machine as a probe of a collector, with a token created there.")
@@ -75,6 +85,10 @@ bundles.command("list").description("Show which versions are used, one line of J
 bundles.command("install <name>").description("Try what was fetched, and use it; the daemon does so by itself.")
   .addOption(new Option("--with-parent", "end when standard input does").default(false).hideHelp())
   .action(installBundle);
+
+program.command("traffic-export", { hidden: true })
+  .description("Cut an export from the continuous capture; the traffic process starts it.")
+  .action(exportTraffic);
 
 const files = program.command("files").description("Files that the daemon sends to the collector.");
 files.command("send <file>")
@@ -132,6 +146,7 @@ async function run(replay: { readonly path: string; readonly exitWhenDrained: bo
     configuration: settings, identity, replay, version: VERSION, log, clock: systemClock, random: Math.random,
     vendorOf: createVendorLookup().vendorOf, findProgram: createProgramFinder(process.env), renewCertificate: () => runSelf(["renew"]),
     installBundle: (name, signal) => runSelf(["bundles", "install", name, "--with-parent"], signal),
+    trafficCommand: [process.execPath, ...process.execArgv, process.argv[1] ?? "", "traffic", "--log-level", settings.log_level],
   }, {
     environment: process.env,
     stop: stopSignal(),
@@ -141,12 +156,20 @@ async function run(replay: { readonly path: string; readonly exitWhenDrained: bo
   process.exit(0);
 }
 
+/** The daemon's child: everything else comes by the channel that the daemon has given it. */
+async function runTraffic({ logLevel }: { readonly logLevel: string }): Promise<void> {
+  (await import("./daemon/small-heap.ts")).keepHeapSmall(systemClock);
+  const { runTrafficProcess } = await import("./traffic/process/run-process.ts");
+  const log = createLog({ name: "lanthorn-probe-traffic", level: logLevel });
+  await runTrafficProcess({ program: [process.execPath, ...process.execArgv, process.argv[1] ?? ""], clock: systemClock, random: Math.random, log });
+  process.exit(0);
+}
+
 async function replay(path: string, { json, settings: file }: { readonly json: boolean; readonly settings?: string }): Promise<void> {
   const [{ replayFile }, { createVendorLookup }, { describeEvent }] = await Promise.all([
     import("./daemon/replay-file.ts"), import("@lanthorn/fingerprints"), import("./daemon/describe-event.ts"),
   ]);
-  // Who reads only the first lines, as `head` does, has enough.
-  process.stdout.on("error", () => process.exit(0));
+  endWithOutput("lanthorn-probe");
   const { vendorOf } = createVendorLookup();
   const replaySettings = readReplaySettings(file ?? null);
   const startedAt = systemClock.monotonic();
@@ -158,6 +181,24 @@ async function replay(path: string, { json, settings: file }: { readonly json: b
   const seconds = (systemClock.monotonic() - startedAt) / 1000;
   process.stderr.write(`${JSON.stringify({ frames, seconds: Math.round(seconds * 1000) / 1000, frames_per_second: Math.round(frames / seconds) })}\n`);
   if (problem !== null) throw new ProbeError("failed", `${path} was not read to its end: ${problem}`);
+}
+
+async function showFlows(paths: readonly string[], { json }: { readonly json: boolean }): Promise<void> {
+  const [{ readFlows }, { describeFlow, FLOW_HEAD }] = await Promise.all([import("./flows/read-flows.ts"), import("./flows/describe-flow.ts")]);
+  endWithOutput("lanthorn-probe");
+  const line = json ? (flow: object) => JSON.stringify(flow) : describeFlow;
+  const print = async (text: string) => {
+    if (!process.stdout.write(text)) await once(process.stdout, "drain");
+  };
+  if (!json) await print(`${FLOW_HEAD}\n`);
+  const startedAt = systemClock.monotonic();
+  const { counters, problems } = await readFlows({
+    paths, random: Math.random, onMessage: () => {}, print: (flows) => print(flows.map((flow) => `${line(flow)}\n`).join("")),
+  });
+  const { frames, octets, flows, notIp, notUnderstood, fragments } = counters;
+  const seconds = Math.round(systemClock.monotonic() - startedAt) / 1000;
+  process.stderr.write(`${JSON.stringify({ frames, octets, flows: flows.opened, records: flows.records, not_ip: notIp, not_understood: notUnderstood, fragments: fragments.fragments, datagrams: fragments.whole, seconds })}\n`);
+  if (problems.length > 0) throw new ProbeError("failed", problems.join("; "));
 }
 
 /** In a process of its own, so that what it loads goes away with it. */
@@ -204,6 +245,13 @@ async function updateFingerprints({ from, sha256 }: { readonly from: string; rea
 async function rollBackFingerprints(): Promise<void> {
   const module = await import("./fingerprints/update.ts");
   process.stdout.write(`${JSON.stringify({ version: module.rollBackFingerprints(configuration().data_dir) })}\n`);
+}
+
+async function exportTraffic(): Promise<void> {
+  const { runExportProcess } = await import("./traffic/export/export-process.ts");
+  await runExportProcess({ input: process.stdin, output: process.stdout, clock: systemClock });
+  // What is half done when nobody listens any more would keep it alive.
+  process.exit(0);
 }
 
 async function sendFile(path: string, { kind }: { readonly kind: FileKind }): Promise<void> {

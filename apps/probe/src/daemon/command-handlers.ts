@@ -1,15 +1,19 @@
 import type { Guards } from "../detect/guards.ts";
 import type { HostDiscovery } from "../discover/host-discovery.ts";
 import type { CommandHandlers } from "../uplink/commands.ts";
+import { captureHandlers, type StoredCaptures } from "./capture-handlers.ts";
 
 /**
- * What the collector may ask of discovery and the guards.
+ * What the collector may ask of discovery, the guards and the traffic process.
  * @param parts.interfaceRead Resolves when it is known whether the interface is up: a command that arrives as soon as the probe connects must not fail for it.
  */
-export function commandHandlers({ discovery, guards, interfaceRead }: {
+export function commandHandlers({ discovery, guards, interfaceRead, traffic = null, stored = null }: {
   readonly discovery: Pick<HostDiscovery, "sweepNow" | "scans">;
   readonly guards: Pick<Guards, "learn" | "state">;
   readonly interfaceRead: Promise<void>;
+  /** Null where no interface's traffic is read. */
+  readonly traffic?: Parameters<typeof captureHandlers>[0];
+  readonly stored?: StoredCaptures | null;
 }): CommandHandlers {
   return {
     async sweep() {
@@ -34,5 +38,6 @@ export function commandHandlers({ discovery, guards, interfaceRead }: {
       guards.learn();
       return Promise.resolve({ data: { learning_until: guards.state().learning_until } });
     },
+    ...captureHandlers(traffic, stored),
   };
 }

@@ -8,6 +8,7 @@ import { createLiveness } from "./liveness.ts";
 import { openHealth } from "./parts/open-health.ts";
 import { openQueue } from "./parts/open-queue.ts";
 import { openRenewal, openReplayEnd, openUplink } from "./parts/open-uplink.ts";
+import type { openTraffic as openTrafficProcess, Traffic } from "./parts/open-traffic.ts";
 import { openWatch } from "./parts/open-watch.ts";
 import type { DaemonDeps, Inheritance, RoundContext, RoundEnd } from "./parts/round-context.ts";
 import { openSiteConfiguration } from "./parts/site-modules.ts";
@@ -35,7 +36,10 @@ const CLOSE_TIMEOUT_MS = 4000;
 export async function startRound(deps: DaemonDeps, inheritance: Inheritance | null): Promise<Round> {
   const lifecycle = createLifecycle({ log: deps.log, closeTimeoutMs: CLOSE_TIMEOUT_MS });
   try {
-    return wire(deps, inheritance, lifecycle);
+    // Not loaded where there is nothing for it to do: the quiet daemon has no use for it.
+    const isTrafficRead = deps.configuration.traffic.interfaces.length > 0 && deps.replay === null;
+    const openTraffic = isTrafficRead ? (await import("./parts/open-traffic.ts")).openTraffic : () => null;
+    return wire(deps, inheritance, lifecycle, openTraffic);
   } catch (error) {
     await lifecycle.close();
     throw error;
@@ -43,7 +47,9 @@ export async function startRound(deps: DaemonDeps, inheritance: Inheritance | nu
 }
 
 /** The parts in their order: what hears the link begins last, and what is opened first is closed last. */
-function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Lifecycle): Round {
+function wire(
+  deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Lifecycle, openTraffic: (...parts: Parameters<typeof openTrafficProcess>) => Traffic | null,
+): Round {
   const { configuration } = deps;
   let finish: (end: RoundEnd) => void = () => {};
   const ended = new Promise<RoundEnd>((resolve) => {
@@ -53,15 +59,17 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
   let wake = () => {};
   let health: HealthWatch | null = null;
   const context: RoundContext = { ...deps, lifecycle, finish, identity: () => identity };
-  const queue = openQueue(context, inheritance, () => wake());
+  let traffic: Traffic | null = null;
+  const queue = openQueue(context, inheritance, { onAppended: () => wake(), onEvent: (event) => traffic?.onEvent(event) });
+  traffic = openTraffic(context, queue);
   const watch = openWatch(context, queue, {
     onReplayEnd: (problem) => replayEnd.onEnd(problem),
     onDatabasesBroken: (reason) => transfers?.bundles.failed(FINGERPRINTS, reason),
   });
   const transfers = deps.replay ? null : openTransfers({ ...context, ...configuration, dataDir: configuration.data_dir, outbox: queue.outbox });
   lifecycle.onClose("files", () => transfers?.close());
-  const siteConfiguration = openSiteConfiguration(context, { watch, transfers, onState: () => health?.report() });
-  const uplink: Uplink = openUplink(context, { ...queue, watch, siteConfiguration });
+  const siteConfiguration = openSiteConfiguration(context, { watch, transfers, traffic, onState: () => health?.report() });
+  const uplink: Uplink = openUplink(context, { ...queue, watch, siteConfiguration, traffic });
   wake = () => uplink.wake();
   const replayEnd = openReplayEnd(context, { ...queue, uplink });
   watch.begin();
@@ -69,7 +77,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     identity = readIdentity(configuration.data_dir) ?? identity;
     uplink.restart();
   });
-  const opened = openHealth(context, { ...queue, watch, uplink, siteConfiguration, transfers });
+  const opened = openHealth(context, { ...queue, watch, uplink, siteConfiguration, transfers, traffic });
   health = opened;
   return {
     ended,

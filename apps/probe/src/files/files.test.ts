@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
-import { mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { randomBytes, randomUUID } from "node:crypto";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PIECE_MAX_BYTES } from "@lanthorn/contract/uplink";
@@ -175,6 +175,28 @@ describe("the spool", () => {
     await expect(spool.add(dataDir, "capture")).rejects.toMatchObject(code);
     await expect(spool.add(join(dataDir, "not-there"), "capture")).rejects.toMatchObject(code);
     expect(spool.list()).toHaveLength(1);
+  });
+
+  test("takes a file under an id of its own, and once; one that is moved is not copied", async () => {
+    const path = join(dataDir, "captured");
+    const id = randomUUID();
+    writeFileSync(path, "packets");
+    const { ino } = statSync(path);
+    const file = await spool.add(path, "capture", { id, move: true });
+    expect(file).toMatchObject({ id, size: 7 });
+    expect([existsSync(path), statSync(spool.path(id)).ino]).toEqual([false, ino]);
+    // As after a crash behind the note: the same file once more.
+    writeFileSync(path, "packets");
+    expect(await spool.add(path, "capture", { id, move: true })).toEqual(file);
+    expect([existsSync(path), spool.list()]).toEqual([false, [file]]);
+  });
+
+  test("leaves a file that is to be moved where it is when it does not fit", async () => {
+    const path = join(dataDir, "captured");
+    writeFileSync(path, randomBytes(8 * PIECE_MAX_BYTES + 1));
+    await expect(spool.add(path, "capture", { move: true })).rejects.toMatchObject({ code: "file-refused" });
+    expect(statSync(path).size).toBe(8 * PIECE_MAX_BYTES + 1);
+    expect(spool.list()).toEqual([]);
   });
 
   test("leaves out what was not written to its end, and what is no note of ours", async () => {

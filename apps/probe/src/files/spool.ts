@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { constants, createReadStream, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
-import { copyFile, open } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, link, open, rename } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { FileBegin, type FileKind } from "@lanthorn/contract/uplink";
-import { createId, readTextFile } from "@lanthorn/runtime";
-import { giveToOwner, writeFileAtomically } from "../atomic-file.ts";
+import { createId, readTextFile, syncFolder } from "@lanthorn/runtime";
+import { giveToOwner } from "../atomic-file.ts";
 import { ProbeError } from "../errors.ts";
 
 /**
@@ -14,11 +14,13 @@ import { ProbeError } from "../errors.ts";
  */
 export interface Spool {
   /**
-   * Copies a file into the spool. It is there once its `.json` is.
+   * Puts a file into the spool. It is there once its `.json` is.
+   * @param options.id Its id there and at the collector; a new one unless given. What waits under that id already stays as it is.
+   * @param options.move The file is not needed any more: it is moved where it lies on the same file system, and otherwise removed once its copy is whole.
    * @returns What is reported to the collector of it.
-   * @throws ProbeError `file-refused` for what is no file, is empty, or does not fit into the budget.
+   * @throws ProbeError `file-refused` for what is no file, is empty, or does not fit into the budget. The file is where it was then.
    */
-  add(path: string, kind: FileKind): Promise<FileBegin>;
+  add(path: string, kind: FileKind, options?: { readonly id?: string; readonly move?: boolean }): Promise<FileBegin>;
   /** What waits, oldest first. What cannot be read is taken away. */
   list(): readonly FileBegin[];
   /** Where the bytes of a file are. */
@@ -48,30 +50,47 @@ export function createSpool(options: { readonly dataDir: string; readonly budget
   });
   return {
     list, remove, path: dataOf,
-    async add(path, kind) {
-      const found = statSync(path, { throwIfNoEntry: false });
-      if (!found?.isFile() || found.size === 0) throw new ProbeError("file-refused", `${path} is not a file, or it is empty`);
-      const waiting = list().reduce((sum, { size }) => sum + size, 0);
-      if (waiting + found.size > options.budgetBytes) {
-        throw new ProbeError(
-          "file-refused", `${waiting} bytes already wait to be sent; with ${path} they exceed files.disk_budget_bytes, ${options.budgetBytes}`,
-        );
+    async add(path, kind, { id = createId(), move = false } = {}) {
+      const waiting = list();
+      const before = waiting.find((file) => file.id === id);
+      if (before) {
+        if (move) rmSync(path, { force: true });
+        return before;
       }
+      requireRoom(path, waiting, options.budgetBytes);
       mkdirSync(home, { recursive: true, mode: 0o700 });
-      const id = createId();
       try {
-        await copyFile(path, dataOf(id), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+        await place(path, dataOf(id), move);
         const file = { id, kind, ...(await settle(dataOf(id))) };
         giveToOwner(options.dataDir, [home, dataOf(id)]);
-        writeFileAtomically(noteOf(id), JSON.stringify(file), { mode: 0o600, durable: true });
+        await writeNote(noteOf(id), JSON.stringify(file));
         giveToOwner(options.dataDir, [noteOf(id)]);
+        if (move) rmSync(path, { force: true });
         return file;
       } catch (cause) {
         remove(id);
-        throw new ProbeError("file-refused", `${path} could not be copied into ${home}`, { cause });
+        throw new ProbeError("file-refused", `${path} could not be put into ${home}`, { cause });
       }
     },
   };
+}
+
+function requireRoom(path: string, waitingFiles: readonly FileBegin[], budgetBytes: number): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found?.isFile() || found.size === 0) throw new ProbeError("file-refused", `${path} is not a file, or it is empty`);
+  const waiting = waitingFiles.reduce((sum, { size }) => sum + size, 0);
+  if (waiting + found.size <= budgetBytes) return;
+  throw new ProbeError(
+    "file-refused", `${waiting} bytes already wait to be sent; with ${path} they exceed files.disk_budget_bytes, ${budgetBytes}`,
+  );
+}
+
+/** A second name for a file that is not needed under its own, so that no byte of it is copied; a copy otherwise. */
+async function place(from: string, to: string, move: boolean): Promise<void> {
+  // What an attempt left that did not come to its note.
+  rmSync(to, { force: true });
+  const isLinked = move && await link(from, to).then(() => true, () => false);
+  if (!isLinked) await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
 }
 
 /** Waits until a copy is on the disk. @returns What it is: the file may have grown since. */
@@ -90,6 +109,22 @@ async function settle(path: string): Promise<{ readonly size: number; readonly s
     await file.close();
   }
   return { size, sha256: hash.digest("hex") };
+}
+
+/** The traffic process adds files too: its event loop must not wait for the disk. */
+async function writeNote(path: string, text: string): Promise<void> {
+  const temporary = `${path}.new`;
+  rmSync(temporary, { force: true });
+  const file = await open(temporary, "wx", 0o600);
+  try {
+    await file.chmod(0o600);
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, path);
+  await syncFolder(dirname(path));
 }
 
 function readNote(path: string): FileBegin | null {

@@ -43,12 +43,13 @@ const published = () => (outbox.take({ maxEvents: 500, maxBytes: 1e6 })?.events 
 /** Follows health over some reports; what is not given is calm. */
 async function follow(reports: readonly {
   readonly machine?: Partial<MachineFacts>; readonly up?: boolean; readonly dropped?: number; readonly offsetMs?: number;
-  readonly daysLeft?: number;
+  readonly daysLeft?: number; readonly traffic?: { readonly dropped?: number; readonly shed?: number; readonly gaps?: number };
 }[]) {
   const seen: ProbeHealth[] = [];
   let current = reports[0] ?? {};
   let frames = 0;
   let dropped = 0;
+  const traffic = { frames: 0, dropped: 0, shed: 0 };
   const health = createHealthWatch({
     sources: {
       machine: () => ({ ...CALM, ...current.machine }),
@@ -60,6 +61,11 @@ async function follow(reports: readonly {
       certificateEndsAt: () => clock.now() + (current.daysLeft ?? 60) * 86_400_000,
       configuration: () => ({ revision: 7, error: null }),
       coverage: () => null,
+      traffic: () => ({
+        ...traffic, recentGaps: current.traffic?.gaps ?? 0, health: {
+          state: "running", error: null, memory_bytes: 1, restarts: 0, gap: null, interfaces: [], shed: [], ring: { seconds: 0, bytes: 0 }, captures: [], continuous: null,
+        },
+      }),
       networkFacts: () => null,
       guards: () => ({ enabled: true, active: false, learning_until: "2026-11-20T09:00:00.000Z" }),
       bundles: () => [{ name: "fingerprints", version: 3, error: null }],
@@ -70,6 +76,9 @@ async function follow(reports: readonly {
     current = report;
     frames += 1000;
     dropped += report.dropped ?? 0;
+    traffic.frames += 1000;
+    traffic.dropped += report.traffic?.dropped ?? 0;
+    traffic.shed += report.traffic?.shed ?? 0;
     await clock.advance(30_000);
   }
   health.close();
@@ -96,6 +105,9 @@ describe("health", () => {
     ["load", { machine: { load1m: 20 } }],
     ["temperature", { machine: { temperatureCelsius: 99 } }],
     ["capture_drops", { dropped: 200 }],
+    ["traffic_drops", { traffic: { dropped: 100 } }],
+    ["traffic_shed", { traffic: { shed: 500 } }],
+    ["traffic_process", { traffic: { gaps: 1 } }],
     ["clock_offset", { offsetMs: -45_000 }],
     ["interface", { up: false }],
     ["certificate", { daysLeft: 5 }],

@@ -1,9 +1,21 @@
-import { MESSAGE_VERSION, type NetworkFact, type NetworkLook, type ProbeHealth } from "@lanthorn/contract/uplink";
+import { MESSAGE_VERSION, type NetworkFact, type NetworkLook, type ProbeHealth, type TrafficHealth } from "@lanthorn/contract/uplink";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { OutboxState } from "../queue/outbox.ts";
 import type { HealthAlerts } from "./alerts.ts";
 import type { MachineFacts } from "./machine.ts";
 import type { HealthValues } from "./metrics.ts";
+
+/** How the traffic process is. */
+export interface TrafficFacts {
+  readonly health: TrafficHealth;
+  readonly frames: number;
+  /** Frames that the kernel or the process dropped. */
+  readonly dropped: number;
+  /** Frames that parts of the recorder did without, of all parts together. */
+  readonly shed: number;
+  /** Times of the last minutes in which nothing was recorded. */
+  readonly recentGaps: number;
+}
 
 /** What the parts of the probe say when they are asked. */
 export interface HealthSources {
@@ -18,6 +30,8 @@ export interface HealthSources {
   readonly certificateEndsAt: () => number | null;
   readonly configuration: () => NonNullable<ProbeHealth["configuration"]>;
   readonly bundles: () => NonNullable<ProbeHealth["bundles"]>;
+  /** The process that reads all traffic, with sums since the probe began; null where there is none. */
+  readonly traffic: () => TrafficFacts | null;
   readonly guards: () => NonNullable<ProbeHealth["guards"]>;
   readonly coverage: () => ProbeHealth["coverage"] | null;
   readonly networkFacts: () => {
@@ -57,18 +71,17 @@ export function createHealthWatch(deps: {
   const { sources, clock } = deps;
   const startedAt = clock.monotonic();
   let lastReportAt = startedAt;
-  let before = sources.capture();
+  let [before, trafficBefore] = [sources.capture(), sources.traffic()];
 
   function report(isJudged: boolean): void {
     lastReportAt = clock.monotonic();
     const machine = sources.machine();
     const queue = sources.outbox();
     const capture = sources.capture();
-    const link = sources.interface();
-    const offsetMs = sources.clockOffsetMs();
-    const frames = capture.frames - before.frames;
-    const dropped = Math.max(0, capture.dropped - before.dropped);
-    if (isJudged) before = capture;
+    const [link, offsetMs] = [sources.interface(), sources.clockOffsetMs()];
+    const [frames, dropped] = [capture.frames - before.frames, Math.max(0, capture.dropped - before.dropped)];
+    const traffic = sources.traffic();
+    const trafficShares = sharesOf(traffic, trafficBefore);
     const endsAt = sources.certificateEndsAt();
     const values: HealthValues = {
       cpu: machine.cpuPercent,
@@ -78,14 +91,17 @@ export function createHealthWatch(deps: {
       load: machine.load1m / machine.cores,
       temperature: machine.temperatureCelsius,
       capture_drops: frames + dropped > 0 ? (dropped / (frames + dropped)) * 100 : 0,
+      ...trafficShares,
       queue_depth: (queue.bytes / deps.budgetBytes) * 100,
       clock_offset: offsetMs === null ? null : Math.abs(offsetMs) / 1000,
       interface: link.up ? 0 : 1,
       certificate: endsAt === null ? null : (endsAt - clock.now()) / DAY_MS,
     };
-    if (isJudged) deps.alerts.judge(values, toInstant(clock.now()));
-    const coverage = sources.coverage();
-    const network = sources.networkFacts();
+    if (isJudged) {
+      [before, trafficBefore] = [capture, traffic];
+      deps.alerts.judge(values, toInstant(clock.now()));
+    }
+    const [coverage, network] = [sources.coverage(), sources.networkFacts()];
     deps.onHealth({
       v: MESSAGE_VERSION,
       at: toInstant(clock.now()),
@@ -107,6 +123,7 @@ export function createHealthWatch(deps: {
       bundles: sources.bundles(),
       guards: sources.guards(),
       ...(coverage && { coverage }),
+      ...(traffic && { traffic: traffic.health }),
       ...(network && { network_facts: [...network.facts], network_looks: [...network.looks] }),
     });
   }
@@ -122,6 +139,15 @@ export function createHealthWatch(deps: {
       stop();
     },
   };
+}
+
+/** Of the frames since the last report, which share was lost, and which did not reach every part of the recorder. */
+function sharesOf(now: TrafficFacts | null, before: TrafficFacts | null): Pick<HealthValues, "traffic_process" | "traffic_drops" | "traffic_shed"> {
+  if (!now) return { traffic_process: null, traffic_drops: null, traffic_shed: null };
+  const since = (read: (facts: TrafficFacts) => number) => Math.max(0, read(now) - (before ? read(before) : 0));
+  const [frames, dropped, shed] = [since((facts) => facts.frames), since((facts) => facts.dropped), since((facts) => facts.shed)];
+  const share = (part: number, whole: number) => (whole > 0 ? Math.min(100, (part / whole) * 100) : 0);
+  return { traffic_process: now.recentGaps, traffic_drops: share(dropped, frames + dropped), traffic_shed: share(shed, Math.max(frames, shed)) };
 }
 
 function round(value: number): number {

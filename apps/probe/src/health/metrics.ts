@@ -35,6 +35,19 @@ const WORDS: Readonly<Record<HealthMetric, Words>> = {
     unit: "%", severity: "medium", raised: above("the share of frames dropped before the probe could read them"),
     cleared: "the share of dropped frames is below the threshold again",
   },
+  traffic_drops: {
+    unit: "%", severity: "medium", raised: above("the share of traffic that was dropped before it could be recorded"),
+    cleared: "the share of traffic that is dropped is below the threshold again",
+  },
+  traffic_shed: {
+    unit: "%", severity: "medium",
+    raised: above("the share of traffic that parts of the recorder did without because there was too much"),
+    cleared: "the recorder's parts get all traffic again",
+  },
+  traffic_process: {
+    unit: "", severity: "high", raised: (value) => `the process that reads all traffic ended ${value} times; what passed meanwhile was not recorded`,
+    cleared: "the process that reads all traffic runs again",
+  },
   queue_depth: {
     unit: "%", severity: "high", raised: above("the used part of the queue's disk budget"), cleared: "the queue has free space again",
   },
@@ -56,16 +69,17 @@ const WORDS: Readonly<Record<HealthMetric, Words>> = {
 /** Clearing needs a tenth of the threshold as its hysteresis. */
 const ROOM = 0.1;
 
-/** The configured limits, and the two that nobody can set: what is missing then is the probe's purpose. */
+/** The configured limits, and those that nobody can set: what is missing then is the probe's purpose. */
 export function limitsOf(limits: HealthSettings["limits"]): readonly Limit[] {
   const configured: readonly (readonly [HealthMetric, number | false])[] = [
     ["cpu", limits.cpu_percent], ["memory", limits.memory_used_percent], ["disk", limits.disk_used_percent], ["load", limits.load_per_core],
     ["temperature", limits.temperature_celsius], ["capture_drops", limits.capture_drops_percent],
-    ["queue_depth", limits.queue_used_percent], ["clock_offset", limits.clock_offset_seconds],
+    ["traffic_drops", limits.traffic_drops_percent], ["traffic_shed", limits.traffic_shed_percent], ["queue_depth", limits.queue_used_percent], ["clock_offset", limits.clock_offset_seconds],
   ];
   return [
     ...configured.flatMap(([metric, threshold]): Limit[] =>
       (threshold === false ? [] : [{ metric, bad: "above", threshold, hysteresis: hysteresisOf(metric, threshold) }])),
+    { metric: "traffic_process", bad: "above", threshold: 0, hysteresis: 0 },
     { metric: "interface", bad: "above", threshold: 0, hysteresis: 0 },
     { metric: "certificate", bad: "below", threshold: CERTIFICATE_DAYS, hysteresis: 1 },
   ];

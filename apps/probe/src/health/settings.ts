@@ -18,6 +18,10 @@ export const HealthSettings = z.strictObject({
     temperature_celsius: limit(85, 150),
     /** Share of frames that were lost before the probe could look at them. */
     capture_drops_percent: limit(1, 100),
+    /** Share of the traffic process's frames that were lost before it could look at them. */
+    traffic_drops_percent: limit(1, 100),
+    /** Share of its frames that a part of the recorder did without because of overload. */
+    traffic_shed_percent: limit(1, 100),
     /** Of the disk budget. */
     queue_used_percent: limit(50, 100),
     clock_offset_seconds: limit(30, 86_400),

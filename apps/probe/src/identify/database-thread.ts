@@ -1,6 +1,7 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import type { Claim } from "@lanthorn/fingerprints";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import { startThread } from "../start-thread.ts";
 import type { DatabaseQuery } from "./databases.ts";
 import { type ServiceFinding, withClaims } from "./finding.ts";
 
@@ -27,10 +28,6 @@ const KEPT_MS = 30_000;
 const MAX_ANSWER_MS = 20_000;
 /** All of Recog's files together take 30 MB. */
 const MAX_HEAP_MB = 128;
-
-/** Beside this file, and in the same language: the source in tests, JavaScript in the product. */
-const EXTENSION = import.meta.url.endsWith(".ts") ? "ts" : "js";
-const PROGRAM = new URL(`./database-worker.${EXTENSION}`, import.meta.url);
 
 interface Running {
   readonly worker: Worker;
@@ -79,7 +76,9 @@ export function createDatabaseThread(deps: {
       ? deps.clock.after(MAX_ANSWER_MS, () => fail(`no answer within ${MAX_ANSWER_MS / 1000} s`)) : deps.clock.after(KEPT_MS, stop);
   };
   const start = (): Running => {
-    const worker = startWorker(deps.dataDir);
+    const worker = startThread("database-worker", import.meta.url, {
+      workerData: { dataDir: deps.dataDir }, resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+    });
     const waiting: Running["waiting"] = new Map();
     worker.on("message", (answer: DatabaseAnswer) => {
       if (answer.kind === "warning") {
@@ -115,12 +114,4 @@ export function createDatabaseThread(deps: {
     },
     close: stop,
   };
-}
-
-function startWorker(dataDir: string): Worker {
-  const options = { workerData: { dataDir }, resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } };
-  if (EXTENSION === "js") return new Worker(PROGRAM, options);
-  // A thread of Node 20 does not take over how its parent reads TypeScript.
-  const program = `import("tsx/esm/api").then(({ register }) => { register(); return import(${JSON.stringify(PROGRAM.href)}); });`;
-  return new Worker(program, { ...options, eval: true, execArgv: ["--conditions=@lanthorn/source"] });
 }

@@ -1,10 +1,10 @@
-import { Command, type CommandData, COMMANDS, type CommandType, Id, MESSAGE_VERSION, type Reply } from "@lanthorn/contract/uplink";
+import { Command, type CommandData, type CommandRefusal, COMMANDS, type CommandType, Id, MESSAGE_VERSION, type Reply } from "@lanthorn/contract/uplink";
 import { describeError, type Log } from "@lanthorn/runtime";
 import * as z from "zod";
 import { decodeMessage, parsePayload } from "./payload.ts";
 
-/** What became of a command: it was carried out, or in words why it is not. */
-export type CommandOutcome = { readonly data: Reply["data"] } | { readonly refused: string };
+/** What became of a command: it was carried out, or in words why it is not, with what the collector makes of that. */
+export type CommandOutcome = { readonly data: Reply["data"] } | { readonly refused: string; readonly reason?: CommandRefusal | undefined };
 
 /** What the probe does at the collector's word; one for each command. A rejection becomes a reply of `failed`. */
 export type CommandHandlers = { readonly [T in CommandType]: (data: CommandData<T>) => Promise<CommandOutcome> };
@@ -41,7 +41,7 @@ export function createCommands(deps: {
     try {
       const outcome = await (deps.handlers[command.type] as (data: CommandData<CommandType>) => Promise<CommandOutcome>)(data);
       if ("data" in outcome) answer(command.id, null, outcome.data);
-      else answer(command.id, { code: "refused", message: outcome.refused.slice(0, 512) });
+      else answer(command.id, { code: "refused", message: outcome.refused.slice(0, 512), ...(outcome.reason && { reason: outcome.reason }) });
     } catch (error) {
       deps.log.warn({ command: command.type, id: command.id, reason: describeError(error) }, "a command failed");
       answer(command.id, { code: "failed", message: describeError(error).slice(0, 512) });
@@ -68,7 +68,7 @@ export function createCommands(deps: {
       if (Date.parse(command.expires_at) <= deps.collectorNow()) {
         answer(command.id, { code: "expired", message: `it expired at ${command.expires_at}` });
       } else if (running >= RUNNING_MAX) {
-        answer(command.id, { code: "refused", message: `${RUNNING_MAX} commands are already running` });
+        answer(command.id, { code: "refused", message: `${RUNNING_MAX} commands are already running`, reason: "not-now" });
       } else {
         deps.log.info({ command: command.type, id: command.id }, "running a command");
         void run(command, data.data);

@@ -7,6 +7,7 @@ import { PAYLOAD_MAX_BYTES, ProbeStatus, Reply, type ProbeEvent } from "@lanthor
 import { type Clock, createId, silentLog, systemClock, toInstant } from "@lanthorn/runtime";
 import { constantFrom, json, nat, oneof, sample, tuple, uint8Array } from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { captureHandlers } from "../daemon/capture-handlers.ts";
 import { openProbeDatabase, type ProbeDatabase } from "../queue/database.ts";
 import { createOutbox, type Outbox } from "../queue/outbox.ts";
 import { startTestCollector, type TestCollector } from "./testing/collector.ts";
@@ -59,6 +60,7 @@ function start(options: { readonly clock?: Clock; readonly url?: string; readonl
       scan_start: ({ profile }) => Promise.resolve(profile === "full" ? { refused: "no engine" } : { data: { hosts_total: 254 } }),
       scan_cancel: () => Promise.resolve({ data: { running: false } }),
       guards_learn: () => Promise.resolve({ data: {} }),
+      ...captureHandlers(null),
     },
     onConfiguration: (payload) => configurations.push(payload),
     onConnected: () => undefined,

@@ -1,19 +1,23 @@
+import { createSpool } from "../../files/spool.ts";
 import { certificateLifetime } from "../../identity/identity.ts";
 import { createRenewalSchedule } from "../../identity/renewal-schedule.ts";
 import type { SiteConfiguration } from "../../uplink/site-configuration.ts";
 import { createUplink, type Uplink } from "../../uplink/uplink.ts";
 import { commandHandlers } from "../command-handlers.ts";
 import type { Queue } from "./open-queue.ts";
+import type { Traffic } from "./open-traffic.ts";
 import type { Watch } from "./open-watch.ts";
 import { createReplayEnd, type ReplayEnd } from "../replay-end.ts";
 import type { RoundContext } from "./round-context.ts";
 
 /** The connection to the collector. */
-export function openUplink(context: RoundContext, { outbox, watch, siteConfiguration }: Pick<Queue, "outbox"> & {
+export function openUplink(context: RoundContext, { outbox, watch, siteConfiguration, traffic }: Pick<Queue, "outbox"> & {
   readonly watch: Watch;
   readonly siteConfiguration: SiteConfiguration;
+  readonly traffic: Traffic | null;
 }): Uplink {
   const { configuration, clock, random, log } = context;
+  const { data_dir: dataDir, files: { disk_budget_bytes: budgetBytes } } = configuration;
   const { tenant_id: tenantId, probe_id: probeId } = context.identity();
   const uplink = createUplink({
     outbox, version: context.version, clock, random, log,
@@ -25,7 +29,7 @@ export function openUplink(context: RoundContext, { outbox, watch, siteConfigura
         ca: identity.ca_certificate, certificate: identity.certificate, key: identity.private_key,
       };
     },
-    handlers: commandHandlers({ ...watch, interfaceRead: watch.lan.firstRead }),
+    handlers: commandHandlers({ ...watch, interfaceRead: watch.lan.firstRead, traffic, stored: { dataDir, spool: createSpool({ dataDir, budgetBytes }) } }),
     onConfiguration: (payload) => siteConfiguration.onMessage(payload),
     onConnected: () => watch.discovery.reportAll(),
   });

@@ -15,6 +15,8 @@ export interface DaemonDeps {
   readonly vendorOf: VendorLookup["vendorOf"];
   /** Programs of the machine's own: nmap. */
   readonly findProgram: FindProgram;
+  /** Program and arguments of this program's traffic process. */
+  readonly trafficCommand: readonly string[];
   /** Gets a new certificate and keeps it with the identity. */
   readonly renewCertificate: () => Promise<void>;
   /** Verifies a bundle that was fetched, tries it, and puts it in its place. */

@@ -1,17 +1,21 @@
 import { join } from "node:path";
+import { DEFAULT_CAPTURE_SETTINGS } from "@lanthorn/contract/uplink";
 import { bundlesPart } from "../../bundles/settings.ts";
 import { credentialsPart } from "../../credentials/settings.ts";
 import { guardsPart } from "../../detect/settings.ts";
 import { egressPart } from "../../egress/settings.ts";
+import { capturePart } from "../../traffic/settings.ts";
 import { createSiteConfiguration, type SiteConfiguration, siteModule } from "../../uplink/site-configuration.ts";
 import type { Watch } from "./open-watch.ts";
+import type { Traffic } from "./open-traffic.ts";
 import type { RoundContext } from "./round-context.ts";
 import type { Transfers } from "./transfers.ts";
 
 /** What the collector can set of this probe: module → its part of the configuration → how it takes a change. Another part is another row. */
-export function siteModules({ watch, transfers }: {
+export function siteModules({ watch, transfers, traffic }: {
   readonly watch: Pick<Watch, "discovery" | "guards" | "credentials" | "onCredentials">;
   readonly transfers: Pick<Transfers, "bundles"> | null;
+  readonly traffic: Pick<Traffic, "configure"> | null;
 }) {
   return [
     siteModule({ name: "egress", part: egressPart, refuses: "all", take: (part) => watch.discovery.configure(part) }),
@@ -34,6 +38,13 @@ export function siteModules({ watch, transfers }: {
       name: "bundles", part: bundlesPart, refuses: "part",
       take({ bundles }) {
         transfers?.bundles.announced(bundles ?? []);
+        return null;
+      },
+    }),
+    siteModule({
+      name: "traffic", part: capturePart, refuses: "part",
+      take({ capture }) {
+        traffic?.configure(capture ?? DEFAULT_CAPTURE_SETTINGS);
         return null;
       },
     }),

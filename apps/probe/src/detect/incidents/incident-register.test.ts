@@ -2,6 +2,7 @@ import { RogueDetected } from "@lanthorn/contract/uplink";
 import { describe, expect, test } from "vitest";
 import { createGuardScene } from "../testing/guard-scene.ts";
 import type { Guard, GuardDeps } from "../guard.ts";
+import { createIncident, IncidentData } from "./incident.ts";
 import type { Sign } from "./sign.ts";
 
 const SIGN: Sign = {
@@ -83,6 +84,29 @@ test("a restart neither forgets an incident nor publishes it twice", async () =>
   expect(after.incidents()).toHaveLength(1);
   await after.clock.advance(101_000);
   expect(after.incidents().map(({ state }) => state)).toEqual(["seen", "ended"]);
+});
+
+test("an incident keeps its id from its beginning to its end, and no later one has the same", async () => {
+  const { scene, report } = createScene();
+  report();
+  await scene.clock.advance(1000);
+  const after = scene.restart();
+  await after.clock.advance(301_000);
+  expect(after.incidents().map(({ state }) => state)).toEqual(["seen", "ended"]);
+  const again = createScene();
+  await again.scene.clock.advance(302_000);
+  again.report();
+  again.report({ kind: "duplicate_ip" });
+  await again.scene.clock.advance(1000);
+  const ids = [...after.incidents(), ...again.scene.incidents()].map(({ incident_id: id }) => id);
+  expect(ids[0]).toBe(ids[1]);
+  expect(new Set(ids).size).toBe(3);
+});
+
+test("an incident that an older version published goes on, without an id", () => {
+  const data = { ...createIncident(SIGN, { wall: 0, monotonic: 0 }).data };
+  delete data.incident_id;
+  expect(IncidentData.parse(data)).toEqual(data);
 });
 
 test("what an exception says is right is not reported until the exception ends", async () => {

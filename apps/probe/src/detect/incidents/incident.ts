@@ -1,9 +1,10 @@
 import { type GuardKind, RogueDetected, type Severity } from "@lanthorn/contract/uplink";
+import { derivedId } from "@lanthorn/runtime";
 import type * as z from "zod";
 import type { Sign } from "./sign.ts";
 
-/** The event's data, with what only older probes leave out. */
-export const IncidentData = RogueDetected.required();
+/** The event's data, with what only older probes leave out. Incidents that an older version published have no id. */
+export const IncidentData = RogueDetected.required().extend({ incident_id: RogueDetected.shape.incident_id });
 export type IncidentData = z.infer<typeof IncidentData>;
 
 /** What goes on from its first sign until it was quiet for long enough. */
@@ -51,13 +52,17 @@ export function incidentKey(kind: GuardKind, subject: string): string {
 
 /** @param at The time of the first sign. */
 export function createIncident(sign: Sign, at: { readonly wall: number; readonly monotonic: number }): Incident {
+  const key = incidentKey(sign.kind, sign.subject);
+  const since = new Date(at.wall).toISOString();
   return {
-    key: incidentKey(sign.kind, sign.subject), openedAt: at.monotonic, lastAt: at.monotonic, news: "changed", publishedAt: null, isOver: false,
+    key, openedAt: at.monotonic, lastAt: at.monotonic, news: "changed", publishedAt: null, isOver: false,
     senders: new Set([sign.subject]), hasMoreSenders: sign.subject === FLOOD_SUBJECT, mayBeForged: sign.mayBeForged ?? false,
     data: {
       kind: sign.kind, state: "seen", subject: sign.subject.slice(0, MAX_SUBJECT), severity: sign.severity, ip: sign.ip, mac: sign.mac,
       expected_macs: (sign.expectedMacs ?? []).slice(0, MAX_MACS), vlan_id: sign.vlanId ?? null, detail: clean(sign.detail, MAX_DETAIL),
-      facts: shorten(sign.facts ?? {}), count: 1, since: new Date(at.wall).toISOString(), packets: sign.packet ? [toBase64(sign.packet)] : [],
+      facts: shorten(sign.facts ?? {}), count: 1, since, packets: sign.packet ? [toBase64(sign.packet)] : [],
+      // Of what it is rather than at random: a capture file read twice gives the same events.
+      incident_id: derivedId("incident", key, since),
     },
   };
 }

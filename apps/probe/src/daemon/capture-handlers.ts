@@ -1,0 +1,58 @@
+import { PCAP_COMMANDS } from "@lanthorn/contract/uplink";
+import { describeError } from "@lanthorn/runtime";
+import type { Spool } from "../files/spool.ts";
+import { readNote, removeCaptureFile } from "../traffic/capture-files/facts.ts";
+import { handOver } from "../traffic/capture-files/hand-over.ts";
+import { filesFolder } from "../traffic/capture-files/repair.ts";
+import type { TrafficCommand } from "../traffic/messages.ts";
+import type { TrafficSupervisor } from "../traffic/supervisor/supervisor.ts";
+import type { CommandHandlers } from "../uplink/commands.ts";
+
+/** Where capture files of earlier days lie. */
+export interface StoredCaptures {
+  readonly dataDir: string;
+  readonly spool: Pick<Spool, "add" | "list" | "remove">;
+}
+
+const REFUSED = { refused: "this probe records no traffic: name its interfaces under [traffic] in the probe's configuration file" };
+
+/**
+ * The commands about captures, which the traffic process carries out.
+ * @param traffic Null where the configuration names no interface to record: they are refused then, except for files of earlier days.
+ * @param stored Where those are; null where there are none.
+ */
+export function captureHandlers(
+  traffic: Pick<TrafficSupervisor, "command"> | null, stored: StoredCaptures | null = null,
+): Pick<CommandHandlers, TrafficCommand> {
+  if (!traffic && stored) return { ...refuseAll(), ...storedHandlers(stored) };
+  if (!traffic) return refuseAll();
+  return forEach((name) => (data: never) => traffic.command(name, data));
+}
+
+const refuseAll = () => forEach(() => () => Promise.resolve(REFUSED));
+
+function forEach(handlerOf: (name: TrafficCommand) => unknown): Pick<CommandHandlers, TrafficCommand> {
+  const names = Object.keys(PCAP_COMMANDS) as TrafficCommand[];
+  return Object.fromEntries(names.map((name) => [name, handlerOf(name)])) as unknown as Pick<CommandHandlers, TrafficCommand>;
+}
+
+/** What the traffic process does with finished files, while there is none. */
+function storedHandlers({ dataDir, spool }: StoredCaptures): Pick<CommandHandlers, "pcap_delete" | "pcap_fetch"> {
+  return {
+    async pcap_delete({ pcap_id: id }) {
+      const folder = filesFolder(dataDir);
+      const isHere = (await readNote(folder, id)) !== null || spool.list().some((file) => file.id === id);
+      spool.remove(id);
+      await removeCaptureFile(folder, id);
+      return { data: { deleted: isHere } };
+    },
+    async pcap_fetch({ pcap_id: id }) {
+      try {
+        if (await handOver({ spool, dataDir, id })) return { data: {} };
+      } catch (error) {
+        return { refused: describeError(error), reason: "not-now" };
+      }
+      return { refused: "the probe has no such file; it was removed to make room, or never was", reason: "no-such-file" };
+    },
+  };
+}

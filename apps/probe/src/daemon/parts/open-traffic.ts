@@ -1,0 +1,47 @@
+import type { PcapRecorded, ProbeEvent } from "@lanthorn/contract/uplink";
+import { DEFAULT_CAPTURE_SETTINGS } from "@lanthorn/contract/uplink";
+import { toInstant } from "@lanthorn/runtime";
+import { createPublisher } from "../../queue/publisher.ts";
+import { toAlertNotice } from "../../traffic/alert-notice.ts";
+import { startProcess } from "../../traffic/supervisor/start-process.ts";
+import { createTrafficSupervisor, type TrafficSupervisor } from "../../traffic/supervisor/supervisor.ts";
+import type { Queue } from "./open-queue.ts";
+import type { RoundContext } from "./round-context.ts";
+
+/** The traffic process as the daemon's parts use it. */
+export interface Traffic extends Omit<TrafficSupervisor, "alert"> {
+  /** An event is in the queue: one that raises an alert has frames kept for it. */
+  onEvent(event: ProbeEvent): void;
+}
+
+/** Three reports in a row make an alert about the probe: a gap is said for as long. */
+const REPORTS = 4;
+
+/** Starts the process. Loaded only where the configuration names interfaces for it. */
+export function openTraffic(context: RoundContext, { db, outbox }: Queue): Traffic {
+  const { configuration, clock, random, log, lifecycle } = context;
+  const publisher = createPublisher({ db, outbox, log, what: "captures" });
+  const { interval_seconds: seconds, samples } = configuration.health;
+  const supervisor = createTrafficSupervisor({
+    settings: configuration.traffic, dataDir: configuration.data_dir, probeId: () => context.identity().probe_id, version: context.version,
+    spoolBytes: configuration.files.disk_budget_bytes, site: DEFAULT_CAPTURE_SETTINGS, recentMs: seconds * 1000 * (samples + REPORTS), clock, random, log,
+    start: () => startProcess({ command: withSmallHeap(context.trafficCommand), dataDir: configuration.data_dir }),
+    onRecorded: (data: PcapRecorded, at) => publisher.publish([{ type: "pcap_recorded", occurred_at: toInstant(at), data }]),
+  });
+  lifecycle.onClose("traffic", () => supervisor.close());
+  return {
+    ...supervisor,
+    onEvent(event) {
+      const notice = toAlertNotice(event, context.identity().probe_id);
+      if (notice) supervisor.alert(notice);
+    },
+  };
+}
+
+/**
+ * What frames leave behind is dead at once: V8 needs no 48 MB to find that out, and one helper thread instead of four. With one pool of memory
+ * for each thread, what a thread gave back would stay resident.
+ */
+function withSmallHeap([node = "", ...rest]: readonly string[]): readonly string[] {
+  return ["env", "MALLOC_ARENA_MAX=1", node, "--max-semi-space-size=1", "--v8-pool-size=1", ...rest];
+}

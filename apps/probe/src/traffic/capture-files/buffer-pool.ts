@@ -1,0 +1,54 @@
+/** Memory that capture files are written from, bounded for the whole process. */
+export interface BufferPool {
+  /** @returns A buffer of `BUFFER_BYTES`, or null while all are in use. */
+  take(): Buffer | null;
+  /** Gives a buffer back. */
+  give(buffer: Buffer): void;
+  /** Buffers in use now. */
+  readonly inUse: number;
+}
+
+/** A write of this size costs a disk and the thread pool little for each byte. It holds the largest frame (262,144 bytes) and its comment. */
+export const BUFFER_BYTES = 512 * 1024;
+
+/**
+ * Memory that was taken is kept: to give it back and take it again costs more than to fill it.
+ * @param options.buffers The most that are in use at once.
+ */
+export function createBufferPool(options: { readonly buffers: number }): BufferPool {
+  const idle: Buffer[] = [];
+  let inUse = 0;
+  return {
+    take() {
+      if (inUse >= options.buffers) return null;
+      inUse += 1;
+      return idle.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
+    },
+    give(buffer) {
+      inUse -= 1;
+      idle.push(buffer);
+    },
+    get inUse() {
+      return inUse;
+    },
+  };
+}
+
+/** A part of a pool for those who must not take all of it from others. @param buffers The most that are taken through it at once. */
+export function createBufferShare(pool: BufferPool, buffers: number): BufferPool {
+  let inUse = 0;
+  return {
+    take() {
+      const buffer = inUse < buffers ? pool.take() : null;
+      if (buffer) inUse += 1;
+      return buffer;
+    },
+    give(buffer) {
+      inUse -= 1;
+      pool.give(buffer);
+    },
+    get inUse() {
+      return inUse;
+    },
+  };
+}

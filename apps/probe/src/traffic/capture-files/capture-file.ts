@@ -1,0 +1,206 @@
+import { mkdir } from "node:fs/promises";
+import { machine, release, type as systemName } from "node:os";
+import type { PcapRecorded } from "@lanthorn/contract/uplink";
+import { createPcapngWriter, type PcapngWriter } from "@lanthorn/packets";
+import type { Clock } from "@lanthorn/runtime";
+import { createBlockStore } from "./block-store.ts";
+import { BUFFER_BYTES, type BufferPool } from "./buffer-pool.ts";
+import type { InterfaceCounters } from "./counters.ts";
+import type { DiskRoom } from "./disk-room.ts";
+import { type CaptureFileFacts, partPath, removeCaptureFile, writeNote } from "./facts.ts";
+import { createContents, type FileContents } from "./file-contents.ts";
+import { createFlowKeyReader } from "./summary/flow-keys.ts";
+import { cleanComment, createFrameGaps } from "./frame-gaps.ts";
+import type { FrameView } from "@lanthorn/packet-io";
+import { createOrderedWriter } from "./ordered-writer.ts";
+import { type CapturePrivacy, createPrivacyCut, narrower } from "./privacy.ts";
+import { beginRecord, type CapturedInterface, settleFile, statisticsOf, TRAILER_BYTES } from "./settle-file.ts";
+
+/** How a capture file is to be written. */
+export interface CaptureFileOptions {
+  readonly room: DiskRoom;
+  readonly pool: BufferPool;
+  /** Made if it is not there. */
+  readonly folder: string;
+  /** A UUID: the capture's id, and the file's name. */
+  readonly id: string;
+  /** In the order of their ids, from 0. */
+  readonly interfaces: readonly CapturedInterface[];
+  /** What chose the frames, as pcap-filter(7); empty for all. */
+  readonly filter: string;
+  /** What the file is, in words: stands in its header. */
+  readonly comment: string;
+  /** The file is never longer. */
+  readonly maxBytes: number;
+  readonly privacy: CapturePrivacy;
+  /** What is reported of the file beside what is in it; null for a file of which nothing is reported, and that has no note and no checksum. */
+  readonly about: Pick<PcapRecorded, "trigger" | "alert_ids" | "macs" | "ips"> | null;
+  readonly application: string;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** A capture file that is written: `<id>.pcapng.part` until it is whole. */
+export interface CaptureFile {
+  readonly id: string;
+  /**
+   * Takes a frame, which is copied. Never throws and never waits.
+   * @param comment Of the frame, at most 1,000 characters.
+   * @returns `busy` while all buffers wait for the disk: wait for `ready`, or do without the frame and say so with `missing`. `full` when
+   * nothing more is taken: the file is as long as it may be, the budget is spent, the disk has no room, or it failed.
+   */
+  add(frame: FrameView, interfaceId: number, comment?: string): "added" | "busy" | "full";
+  /** Frames that belong here and are not, 0 for an unknown number. The next frame of the interface gets a comment that says so, or its statistics at the end. */
+  missing(interfaceId: number, frames: number, why: string): void;
+  /** From the next frame on this is left out too, and its comment says so. What a file does without it keeps doing without. */
+  narrow(privacy: CapturePrivacy): void;
+  /** Waits until a buffer is free again. */
+  ready(): Promise<void>;
+  /** Waits until all that was added is in the file, which then ends with a whole block. */
+  flush(): Promise<void>;
+  /** Length of the file once all is written. */
+  readonly bytes: number;
+  /** What is in it so far. */
+  readonly contents: FileContents;
+  /**
+   * Writes the statistics, waits for the disk, and gives the file its name. Never rejects: see `state` of what it gives back.
+   * @param counters By interface; what is not there counts as 0.
+   * @param lack Why it lacks what was asked for: it is `cut` then. "" where it does not.
+   */
+  finish(counters: readonly InterfaceCounters[], lack?: string): Promise<CaptureFileFacts>;
+  /** Removes the file. */
+  abandon(): Promise<void>;
+}
+
+/** Opens a file; what goes wrong with that is seen at `add` and `finish`. */
+export function openCaptureFile(options: CaptureFileOptions): CaptureFile {
+  const { folder, id, interfaces, room, clock } = options;
+  const privacy = createFilePrivacy(options);
+  const keys = createFlowKeyReader(interfaces[0]?.linkType);
+  const contents = createContents();
+  const gaps = createFrameGaps(interfaces.length);
+  const trailerBytes = TRAILER_BYTES * interfaces.length;
+  const begun = beginRecord(options, clock.now());
+  const pcapng = createFormat(options, privacy.words);
+  const header = pcapng.header();
+  const store = createBlockStore({
+    path: partPath(folder, id), room, trailerBytes, isHashed: options.about !== null, isDurable: options.about !== null,
+    after: mkdir(folder, { recursive: true, mode: 0o700 }).then(() => options.about && writeNote(folder, { recorded: begun, is_reported: false })),
+  });
+  const writer = createOrderedWriter({ store, pool: options.pool });
+  let bytes = header.length;
+  let isFull = false;
+  let isHeaderWritten = false;
+
+  function putHeader(): boolean {
+    if (isHeaderWritten) return true;
+    if (!writer.reserve(header.length)) return false;
+    writer.buffer.set(header, writer.at);
+    writer.at += header.length;
+    isHeaderWritten = true;
+    return true;
+  }
+
+  function add(frame: FrameView, interfaceId: number, text?: string): "added" | "busy" | "full" {
+    if (isFull || store.fault !== null || !gaps.has(interfaceId)) return "full";
+    const facts = gaps.factsOf(interfaceId, privacy.comment(text));
+    const kept = Math.min(privacy.keptLength(frame), interfaces[interfaceId]?.snapLength ?? 0);
+    const most = kept + MAX_RECORD_OVERHEAD + 4 * (facts.comment?.length ?? 0);
+    if (bytes + most + trailerBytes > options.maxBytes || most > BUFFER_BYTES) {
+      isFull = true;
+      return "full";
+    }
+    if (!putHeader() || !writer.reserve(most)) return store.fault === null ? "busy" : "full";
+    const end = pcapng.writeRecord(writer.buffer, writer.at, kept < frame.length ? cutTo(frame, kept) : frame, facts);
+    bytes += end - writer.at;
+    writer.at = end;
+    gaps.written(interfaceId);
+    privacy.said();
+    contents.add(frame, keys.key, keys.read(frame));
+    return "added";
+  }
+
+  async function flush(): Promise<void> {
+    putHeader();
+    await writer.flush();
+  }
+
+  return {
+    id, add, flush, contents,
+    missing: gaps.add,
+    narrow: privacy.narrow,
+    ready: writer.ready,
+    get bytes() {
+      return bytes;
+    },
+    async finish(counters, lack = "") {
+      isFull = true;
+      await flush();
+      const blocks = statisticsOf({ pcapng, interfaces, counters, gaps, words: privacy.words, from: Date.parse(begun.started_at ?? ""), to: clock.now() });
+      const written = await store.finish(isHeaderWritten ? blocks : Buffer.concat([header, blocks]));
+      const last = { ...begun, headers_only: privacy.now.headersOnly, detail: privacy.change };
+      return settleFile({ ...options, begun: last, written, fault: store.fault, lack, contents, counters });
+    },
+    async abandon() {
+      isFull = true;
+      await writer.flush();
+      const written = await store.finish(Buffer.alloc(0));
+      if (written) room.removed(written.bytes);
+      await removeCaptureFile(folder, id);
+    },
+  };
+}
+
+/** What is left out of a file's frames, and that this has changed while it was written. */
+function createFilePrivacy({ privacy, interfaces, clock }: CaptureFileOptions) {
+  const linkType = interfaces[0]?.linkType;
+  let now = privacy;
+  let cut = createPrivacyCut(now, linkType);
+  let isToSay = false;
+  let change = "";
+  return {
+    get now() {
+      return now;
+    },
+    get words() {
+      return cut.words;
+    },
+    /** When it changed, in words; "" where it did not. */
+    get change() {
+      return change;
+    },
+    keptLength: (frame: FrameView) => cut.keptLength(frame),
+    narrow(more: CapturePrivacy) {
+      now = narrower(now, more);
+      const next = createPrivacyCut(now, linkType);
+      if (next.words === cut.words) return;
+      cut = next;
+      isToSay = true;
+      change = `Less is kept since ${new Date(clock.now()).toISOString()}. ${cut.words}`.slice(0, MAX_CHANGE);
+    },
+    /** Of the next frame. */
+    comment: (text: string | undefined) => (isToSay ? [text ?? "", `from this frame on: ${cut.words}`].filter((part) => part !== "").join("; ") : text),
+    said() {
+      isToSay = false;
+    },
+  };
+}
+
+/** Of what is reported of a change, in characters. */
+const MAX_CHANGE = 300;
+/** Of a block beside frame and comment: head, padding, flags, what is missing, the heads and ends of options, trailer. */
+const MAX_RECORD_OVERHEAD = 80;
+
+/** The front of a frame. It stands for itself during one call: what is cut is cut for each frame. */
+const cutTo = ({ bytes, offset, wireLength, seconds, nanoseconds, isOutgoing }: FrameView, length: number): FrameView =>
+  ({ bytes, offset, length, wireLength, seconds, nanoseconds, isOutgoing });
+
+function createFormat(options: CaptureFileOptions, privacyWords: string): PcapngWriter {
+  return createPcapngWriter({
+    hardware: machine(), operatingSystem: `${systemName()} ${release()}`, application: options.application,
+    comment: cleanComment([options.comment, privacyWords].filter((text) => text !== "").join(" ")),
+    interfaces: options.interfaces.map(({ name, description, mac, linkType = 1, snapLength }) => ({
+      name, linkType, snapLength, ...(description !== undefined && { description }), ...(mac && { hardwareAddress: mac }),
+      ...(options.filter !== "" && { filter: cleanComment(options.filter) }),
+    })),
+  });
+}

@@ -1,0 +1,57 @@
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PcapRecorded } from "@lanthorn/contract/uplink";
+import { parseJson } from "@lanthorn/runtime";
+import * as z from "zod";
+
+/** What lies beside a capture file, in `<id>.json`: what is reported of it, and whether it was. */
+export const CaptureNote = z.object({
+  recorded: PcapRecorded,
+  /** The daemon has put it into its queue. */
+  is_reported: z.boolean(),
+});
+export type CaptureNote = z.infer<typeof CaptureNote>;
+
+/** A capture file and what is known of it. */
+export interface CaptureFileFacts {
+  /** Where the file is; null where nothing came of it. */
+  readonly path: string | null;
+  readonly recorded: PcapRecorded;
+}
+
+/** Where a finished file is. */
+export const filePath = (folder: string, id: string) => join(folder, `${id}.pcapng`);
+/** Where it is until then. */
+export const partPath = (folder: string, id: string) => `${filePath(folder, id)}.part`;
+const notePath = (folder: string, id: string) => join(folder, `${id}.json`);
+
+/** Puts a note in the place of an older one at once. @throws NodeJS.ErrnoException as the file system says. */
+export async function writeNote(folder: string, note: CaptureNote): Promise<void> {
+  const path = notePath(folder, note.recorded.pcap_id);
+  await writeFile(`${path}.new`, JSON.stringify(note), { mode: 0o600, flush: true });
+  await rename(`${path}.new`, path);
+}
+
+/** @returns Null where there is none, or one that cannot be read. */
+export async function readNote(folder: string, id: string): Promise<CaptureNote | null> {
+  const text = await readFile(notePath(folder, id), "utf8").catch(() => "");
+  return CaptureNote.safeParse(parseJson(text)).data ?? null;
+}
+
+/** Notes that the daemon has this file's facts, so that they are not reported again after the next start. Of one that failed nothing is left. */
+export async function markReported(folder: string, id: string): Promise<void> {
+  const note = await readNote(folder, id);
+  if (note?.recorded.state === "failed") await removeCaptureFile(folder, id);
+  else if (note) await writeNote(folder, { ...note, is_reported: true });
+}
+
+/** Takes away a file with all that belongs to it; what is not there is no fault. */
+export async function removeCaptureFile(folder: string, id: string): Promise<void> {
+  for (const path of [notePath(folder, id), `${notePath(folder, id)}.new`, partPath(folder, id), filePath(folder, id)]) await rm(path, { force: true });
+}
+
+/** @param ms Since the epoch. @returns The same as a capture file has it. */
+export function inParts(ms: number): { readonly seconds: number; readonly nanoseconds: number } {
+  const seconds = Math.floor(ms / 1000);
+  return { seconds, nanoseconds: Math.floor((ms - seconds * 1000) * 1e6) };
+}

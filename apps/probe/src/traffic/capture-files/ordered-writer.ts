@@ -1,0 +1,80 @@
+import { nextTurn } from "@lanthorn/runtime";
+import type { BlockStore } from "./block-store.ts";
+import { BUFFER_BYTES, type BufferPool } from "./buffer-pool.ts";
+
+/** Writes a file from buffers of the pool, in order, without blocking. Each buffer holds whole blocks. */
+export interface OrderedWriter {
+  /**
+   * Makes room for so many bytes, at most `BUFFER_BYTES`, at `at` of `buffer`.
+   * @returns False while all buffers wait for the disk, and after a fault.
+   */
+  reserve(bytes: number): boolean;
+  /** What was reserved goes here. */
+  readonly buffer: Buffer;
+  /** Where the next byte goes; moved on by who writes it. */
+  at: number;
+  /** Hands over what is in memory, and waits until it is in the file. */
+  flush(): Promise<void>;
+  /** Waits until a buffer is free again. */
+  ready(): Promise<void>;
+}
+
+/** Buffers that one call to the system writes at most: the others go on being filled meanwhile. */
+const MAX_AT_ONCE = 4;
+/** Buffers of one file; a file that is written fast must not take all from others. */
+const MAX_QUEUED = 12;
+const NO_BUFFER = Buffer.alloc(0);
+
+/** @param deps.store Where the buffers go. */
+export function createOrderedWriter({ store, pool }: { readonly store: BlockStore; readonly pool: BufferPool }): OrderedWriter {
+  const queue: { readonly buffer: Buffer; readonly length: number }[] = [];
+  let pumping: Promise<void> = Promise.resolve();
+  let isPumping = false;
+  let waiting: (() => void)[] = [];
+
+  async function pump(): Promise<void> {
+    while (queue.length > 0) {
+      // Several in one call: the way to a thread and back takes a turn of the event loop, which may be a long one.
+      const taken = queue.slice(0, MAX_AT_ONCE);
+      await store.append(...taken.map(({ buffer, length }) => buffer.subarray(0, length)));
+      for (const { buffer } of queue.splice(0, taken.length)) pool.give(buffer);
+      const awakened = waiting;
+      waiting = [];
+      for (const resolve of awakened) resolve();
+    }
+    isPumping = false;
+  }
+
+  function handOver(): void {
+    if (writer.buffer === NO_BUFFER) return;
+    if (writer.at === 0) pool.give(writer.buffer);
+    else queue.push({ buffer: writer.buffer, length: writer.at });
+    writer.buffer = NO_BUFFER;
+    writer.at = 0;
+    if (queue.length === 0 || isPumping) return;
+    isPumping = true;
+    pumping = pump();
+  }
+
+  const writer = {
+    buffer: NO_BUFFER as Buffer,
+    at: 0,
+    reserve(bytes: number) {
+      if (store.fault !== null) return false;
+      if (writer.at + bytes <= writer.buffer.length) return true;
+      if (bytes > BUFFER_BYTES) return false;
+      handOver();
+      const next = queue.length < MAX_QUEUED ? pool.take() : null;
+      if (next === null) return false;
+      writer.buffer = next;
+      return true;
+    },
+    async flush() {
+      handOver();
+      await store.opened;
+      for (let isEmpty = false; !isEmpty; isEmpty = queue.length === 0) await pumping;
+    },
+    ready: () => (queue.length === 0 ? nextTurn() : new Promise<void>((resolve) => void waiting.push(resolve))),
+  };
+  return writer;
+}

@@ -1,0 +1,141 @@
+import { decodeFrame, type Frame, isLinkType } from "@lanthorn/packets";
+import type { FrameView } from "@lanthorn/packet-io";
+
+/**
+ * Which flow a frame is of, as words that a table compares: the address of the one end in words 0 to 3, of the other in 4 to 7, both
+ * ports in word 8, and in word 9 what the addresses are and the protocol, 0 where nothing could be read. The lower end comes first, so that both directions are one flow.
+ */
+export type FlowKey = Uint32Array;
+
+/** Words of a key. */
+export const KEY_WORDS = 10;
+/** Word 9: the two addresses are MACs, of frames without IP; the lower half is the EtherType. */
+export const FAMILY_MAC = 0x1_0000;
+/** Word 9: IPv4; the lower half is the IP protocol. */
+export const FAMILY_IPV4 = 0x2_0000;
+/** Word 9: IPv6; the lower half is the next header. */
+export const FAMILY_IPV6 = 0x3_0000;
+/** In the lower half of word 9: ARP, whose ends are the IPv4 addresses in it. No IP protocol has this number. */
+export const PROTOCOL_ARP = 0x100;
+
+/** Reads the key of one frame after the other into the same words. */
+export interface FlowKeyReader {
+  readonly key: FlowKey;
+  /** Fills `key`. @returns Whether the sender is the first of the two ends. */
+  read(frame: FrameView): boolean;
+}
+
+/** @param linkType What frames begin with; 1 is Ethernet. */
+export function createFlowKeyReader(linkType = 1): FlowKeyReader {
+  const key = new Uint32Array(KEY_WORDS);
+  const read = linkType === 1 ? (frame: FrameView) => readPlain(frame.bytes, frame.offset, frame.length, key) || readDecoded(frame, 1, key)
+    : (frame: FrameView) => readDecoded(frame, linkType, key);
+  return {
+    key,
+    read(frame) {
+      read(frame);
+      return order(key);
+    },
+  };
+}
+
+const ETHERNET_BYTES = 14;
+const IPV4_BYTES = 20;
+const IPV6_BYTES = 40;
+const TCP = 6;
+const UDP = 17;
+
+/**
+ * What nearly all frames are, at fixed places: Ethernet with at most one VLAN tag, IP without options or extensions, TCP or UDP. It runs
+ * for each frame that is written, and a decoded frame costs five times as much.
+ * @returns False for any other frame.
+ */
+function readPlain(bytes: Buffer, offset: number, length: number, key: FlowKey): boolean {
+  let at = offset + ETHERNET_BYTES;
+  const end = offset + length;
+  if (end - at < IPV4_BYTES + 4) return false;
+  let type = ((bytes[at - 2] as number) << 8) | (bytes[at - 1] as number);
+  if (type === 0x8100) {
+    type = ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number);
+    at += 4;
+  }
+  if (type === 0x0800) {
+    if (end - at < IPV4_BYTES + 4 || bytes[at] !== 0x45 || ((((bytes[at + 6] as number) & 0x3f) | (bytes[at + 7] as number)) !== 0)) return false;
+    const protocol = bytes[at + 9] as number;
+    if (protocol !== TCP && protocol !== UDP) return false;
+    key[0] = word(bytes, at + 12);
+    key[4] = word(bytes, at + 16);
+    key[1] = key[2] = key[3] = key[5] = key[6] = key[7] = 0;
+    key[8] = word(bytes, at + IPV4_BYTES);
+    key[9] = FAMILY_IPV4 | protocol;
+    return true;
+  }
+  if (type !== 0x86dd || end - at < IPV6_BYTES + 4) return false;
+  const protocol = bytes[at + 6] as number;
+  if ((bytes[at] as number) >>> 4 !== 6 || (protocol !== TCP && protocol !== UDP)) return false;
+  for (let index = 0; index < 8; index += 1) key[index] = word(bytes, at + 8 + 4 * index);
+  key[8] = word(bytes, at + IPV6_BYTES);
+  key[9] = FAMILY_IPV6 | protocol;
+  return true;
+}
+
+function readDecoded(frame: FrameView, linkType: number, key: FlowKey): void {
+  key.fill(0);
+  if (!isLinkType(linkType)) return;
+  const bytes = frame.bytes.subarray(frame.offset, frame.offset + frame.length);
+  const decoded = decodeFrame(bytes, { linkType, wireLength: frame.wireLength });
+  if (decoded.ok) fill(decoded.value, key);
+}
+
+function fill(fields: Frame, key: FlowKey): void {
+  const { bytes, ipLength, sourceIpOffset, sourceMacOffset, destinationMacOffset } = fields;
+  if (ipLength > 0) {
+    for (let index = 0; index < ipLength / 4; index += 1) {
+      key[index] = word(bytes, sourceIpOffset + 4 * index);
+      key[4 + index] = word(bytes, sourceIpOffset + ipLength + 4 * index);
+    }
+    if (fields.sourcePort >= 0) key[8] = ((fields.sourcePort << 16) | fields.destinationPort) >>> 0;
+    key[9] = (ipLength === 4 ? FAMILY_IPV4 : FAMILY_IPV6) | (fields.ipProtocol & 0xff);
+    return;
+  }
+  if (fields.network === "arp" && fields.networkEnd - fields.networkOffset >= ARP_BYTES && isForIpv4(bytes, fields.networkOffset)) {
+    key[0] = word(bytes, fields.networkOffset + 14);
+    key[4] = word(bytes, fields.networkOffset + 24);
+    key[9] = FAMILY_IPV4 | PROTOCOL_ARP;
+    return;
+  }
+  if (sourceMacOffset < 0 || destinationMacOffset < 0) return;
+  key[0] = word(bytes, sourceMacOffset);
+  key[1] = (word(bytes, sourceMacOffset + 2) << 16) >>> 0;
+  key[4] = word(bytes, destinationMacOffset);
+  key[5] = (word(bytes, destinationMacOffset + 2) << 16) >>> 0;
+  key[9] = FAMILY_MAC | (fields.etherType & 0xffff);
+}
+
+const ARP_BYTES = 28;
+
+/** Addresses of 6 and 4 octets, and protocol 0x0800. @see RFC 826 */
+function isForIpv4(bytes: Uint8Array, at: number): boolean {
+  return bytes[at + 2] === 8 && bytes[at + 3] === 0 && bytes[at + 4] === 6 && bytes[at + 5] === 4;
+}
+
+/** Four octets, the first one highest; what is beyond the end reads as 0. */
+function word(bytes: Uint8Array, at: number): number {
+  return (((bytes[at] as number) << 24) | ((bytes[at + 1] as number) << 16) | ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number)) >>> 0;
+}
+
+/** Puts the lower end first. @returns Whether the sender is it. */
+function order(key: FlowKey): boolean {
+  const ports = key[8] as number;
+  let difference = 0;
+  for (let index = 0; index < 4 && difference === 0; index += 1) difference = (key[index] as number) - (key[4 + index] as number);
+  if (difference === 0) difference = (ports >>> 16) - (ports & 0xffff);
+  if (difference <= 0) return true;
+  for (let index = 0; index < 4; index += 1) {
+    const held = key[index] as number;
+    key[index] = key[4 + index] as number;
+    key[4 + index] = held;
+  }
+  key[8] = ((ports << 16) | (ports >>> 16)) >>> 0;
+  return false;
+}

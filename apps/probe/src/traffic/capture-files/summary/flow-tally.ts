@@ -1,0 +1,123 @@
+import { FAMILY_IPV4, type FlowKey, KEY_WORDS } from "./flow-keys.ts";
+
+/** Counts frames by key, in memory that never grows: where there are more keys than places, those with the least octets go. */
+export interface FlowTally {
+  /** Counts a frame. @param isFirst Whether the sender is the key's first end. @param at Microseconds since the epoch. */
+  add(key: FlowKey, octets: number, isFirst: boolean, at: number): void;
+  /** Counts what another table counted. */
+  addMany(key: FlowKey, amount: Pick<TallyEntry, "frames" | "octets" | "firstAt" | "lastAt">): void;
+  /** Calls back for each key that is there, in no order. The entry is good during the call. */
+  forEach(visit: (entry: TallyEntry) => void): void;
+  /** Keys that gave way: above 0 there were more than are kept. */
+  readonly evicted: number;
+  clear(): void;
+}
+
+/** What is counted of one key. */
+export interface TallyEntry {
+  readonly key: FlowKey;
+  readonly frames: number;
+  readonly octets: number;
+  /** Whether the key's first end sent the first frame. */
+  readonly isFirstSender: boolean;
+  /** Microseconds since the epoch. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+}
+
+/** A key is looked for in so many places, which lie beside each other. */
+const WAYS = 8;
+/** Words of a key: the ports, and what the addresses are. */
+const PORTS_AT = 8;
+const FAMILY_AT = 9;
+/** Numbers that are kept of a key: frames, octets, whether the first end began, first and last time. */
+const NUMBERS = 5;
+
+/**
+ * @param options.places How many keys are kept; a power of two.
+ * @param options.onEvicted What gives way. The entry is good during the call.
+ */
+export function createFlowTally(options: { readonly places: number; readonly onEvicted?: (entry: TallyEntry) => void }): FlowTally {
+  const { places } = options;
+  const keys = new Uint32Array(places * KEY_WORDS);
+  const numbers = new Float64Array(places * NUMBERS);
+  let evicted = 0;
+
+  /** One object for all: a flood of new keys makes this run for each frame. */
+  const entry = { key: new Uint32Array(KEY_WORDS), frames: 0, octets: 0, isFirstSender: false, firstAt: 0, lastAt: 0 };
+  const entryAt = (place: number): TallyEntry => {
+    const at = place * NUMBERS;
+    for (let index = 0; index < KEY_WORDS; index += 1) entry.key[index] = keys[place * KEY_WORDS + index] as number;
+    entry.frames = numbers[at] as number;
+    entry.octets = numbers[at + 1] as number;
+    entry.isFirstSender = numbers[at + 2] === 1;
+    entry.firstAt = numbers[at + 3] as number;
+    entry.lastAt = numbers[at + 4] as number;
+    return entry;
+  };
+
+  /** @returns Where the key is, or where it may be put. */
+  function find(key: FlowKey): number {
+    const set = (hashOf(key) & (places / WAYS - 1)) * WAYS;
+    let least = set;
+    for (let place = set; place < set + WAYS; place += 1) {
+      if (numbers[place * NUMBERS] === 0) return place;
+      if (isAt(keys, place * KEY_WORDS, key)) return place;
+      if ((numbers[place * NUMBERS + 1] as number) < (numbers[least * NUMBERS + 1] as number)) least = place;
+    }
+    evicted += 1;
+    options.onEvicted?.(entryAt(least));
+    numbers[least * NUMBERS] = 0;
+    return least;
+  }
+
+  /** Counts at the key's place, which is made if there is none. */
+  function count(key: FlowKey, frames: number, octets: number, isFirst: boolean, firstAt: number, lastAt: number): void {
+    const place = find(key);
+    const base = place * NUMBERS;
+    if (numbers[base] === 0) {
+      for (let index = 0; index < KEY_WORDS; index += 1) keys[place * KEY_WORDS + index] = key[index] as number;
+      numbers[base + 1] = 0;
+      numbers[base + 2] = isFirst ? 1 : 0;
+      numbers[base + 3] = firstAt;
+    }
+    numbers[base] = (numbers[base] as number) + frames;
+    numbers[base + 1] = (numbers[base + 1] as number) + octets;
+    numbers[base + 4] = lastAt;
+  }
+
+  return {
+    add: (key, octets, isFirst, at) => count(key, 1, octets, isFirst, at, at),
+    addMany: (key, { frames, octets, firstAt, lastAt }) => count(key, frames, octets, true, firstAt, lastAt),
+    forEach(visit) {
+      for (let place = 0; place < places; place += 1) if (numbers[place * NUMBERS] !== 0) visit(entryAt(place));
+    },
+    get evicted() {
+      return evicted;
+    },
+    clear() {
+      numbers.fill(0);
+      evicted = 0;
+    },
+  };
+}
+
+function isAt(keys: Uint32Array, at: number, key: FlowKey): boolean {
+  // Ports differ most often: they tell nearly every other key from this one.
+  if (keys[at + PORTS_AT] !== key[PORTS_AT]) return false;
+  for (let index = 0; index < KEY_WORDS; index += 1) if (keys[at + index] !== key[index]) return false;
+  return true;
+}
+
+/** Mixes all words, so that addresses that follow each other are spread. @see MurmurHash3, its finalizer */
+function hashOf(key: FlowKey): number {
+  let hash = 0;
+  // Of the words of IPv4 only every fourth is not 0.
+  const step = ((key[FAMILY_AT] as number) & 0xf_0000) === FAMILY_IPV4 ? 4 : 1;
+  for (let index = 0; index < KEY_WORDS; index += index < PORTS_AT ? step : 1) {
+    hash = Math.imul(hash ^ (key[index] as number), 0x9e3779b1);
+    hash ^= hash >>> 15;
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  return (hash ^ (hash >>> 13)) >>> 0;
+}

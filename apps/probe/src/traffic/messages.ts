@@ -1,0 +1,88 @@
+/** What the daemon and its traffic process say to each other. Whatever is not here is refused. */
+import { CaptureSettings, COMMAND_REFUSALS, Id, PCAP_COMMANDS, PcapRecorded, TrafficHealth } from "@lanthorn/contract/uplink";
+import * as z from "zod";
+import { TrafficSettings } from "./settings.ts";
+
+/** Longest message of either side, in bytes of its JSON. A look at a live view is the longest there is. */
+export const MAX_MESSAGE_BYTES = 1024 * 1024;
+
+/** The contract's limits of an event about an alert. */
+const MAX_PACKETS = 16;
+const MAX_PACKET_TEXT = 2800;
+const MAX_ADDRESSES = 64;
+
+const Milliseconds = z.number().min(0).max(8.64e15);
+const Addresses = z.array(z.string().max(45)).max(MAX_ADDRESSES);
+
+/** Who is meant: MAC addresses and IP addresses as text. What cannot be read as one is nobody's. */
+const Party = z.object({ macs: Addresses, ips: Addresses });
+/** Who is meant. */
+export type Party = z.infer<typeof Party>;
+
+/** An alert that frames are to be kept for. */
+export const AlertNotice = z.object({
+  alert_id: Id,
+  /** What goes on; the same alert id may come again while it does. */
+  kind: z.string().max(64),
+  /** When the alert was raised, milliseconds since the epoch. */
+  at: Milliseconds,
+  device: Party,
+  /** Whom the device spoke to, where that is known: only frames between the two are kept then. */
+  peer: Party.nullable(),
+  /** Frames that raised it, base64, each as much of it as is known. */
+  packets: z.array(z.base64().max(MAX_PACKET_TEXT)).max(MAX_PACKETS),
+});
+export type AlertNotice = z.infer<typeof AlertNotice>;
+
+/** A time of which nothing was kept, milliseconds since the epoch. */
+const Gap = z.object({ from: Milliseconds, to: Milliseconds, reason: z.string().max(256) });
+/** A time of which nothing was kept. */
+export type Gap = z.infer<typeof Gap>;
+
+/** Commands of the collector that the process carries out. */
+export type TrafficCommand = keyof typeof PCAP_COMMANDS;
+const TRAFFIC_COMMANDS = Object.keys(PCAP_COMMANDS) as [TrafficCommand, ...TrafficCommand[]];
+
+/** What the process counts; the daemon adds what it knows of the process itself. Sums since the process began. */
+export const ProcessCounters = z.object({
+  ...TrafficHealth.pick({ interfaces: true, shed: true, ring: true, captures: true, continuous: true, flows: true }).shape,
+  /** Why an interface cannot be read or nothing can be written, in words; null for nothing. */
+  problem: z.string().max(512).nullable(),
+  /** Frames that this process had no time or room for, beside what the kernel dropped. */
+  dropped_by_probe: z.int().min(0),
+  /** Alerts that got no file, because there were too many or no room. */
+  alerts_left_out: z.int().min(0),
+  /** Which part of the kernel's ring and of the writers' buffers waits, the most of them: 0 to 1. */
+  load: z.number().min(0).max(1),
+  /** Sinks that are given no frames now. */
+  shedding: z.int().min(0),
+});
+export type ProcessCounters = z.infer<typeof ProcessCounters>;
+
+/** From the daemon. */
+export const ToProcess = z.discriminatedUnion("kind", [
+  /** The first message: nothing is read before. */
+  z.object({
+    kind: z.literal("begin"), settings: TrafficSettings, data_dir: z.string().max(4096), probe_id: Id, version: z.string().max(64),
+    /** What files that wait to be sent may take. */
+    spool_bytes: z.int().min(0),
+    site: CaptureSettings, gaps: z.array(Gap).max(16),
+  }),
+  z.object({ kind: z.literal("site"), site: CaptureSettings }),
+  z.object({ kind: z.literal("alert"), alert: AlertNotice }),
+  z.object({ kind: z.literal("command"), id: z.int().min(1), command: z.enum(TRAFFIC_COMMANDS), data: z.record(z.string(), z.unknown()) }),
+  /** The queue has what was `recorded` about this file. */
+  z.object({ kind: z.literal("noted"), pcap_id: Id, state: z.string().max(16) }),
+]);
+export type ToProcess = z.infer<typeof ToProcess>;
+
+/** From the process. */
+export const FromProcess = z.discriminatedUnion("kind", [
+  /** Every second: it lives, and this is how it does. */
+  z.object({ kind: z.literal("state"), counters: ProcessCounters }),
+  z.object({ kind: z.literal("reply"), id: z.int().min(1), data: z.record(z.string(), z.unknown()) }),
+  z.object({ kind: z.literal("refusal"), id: z.int().min(1), reason: z.string().max(512), code: z.enum(COMMAND_REFUSALS).optional() }),
+  /** A file has begun or ended: an event for the queue. Said again until it is `noted`. */
+  z.object({ kind: z.literal("recorded"), at: Milliseconds, data: PcapRecorded }),
+]);
+export type FromProcess = z.infer<typeof FromProcess>;

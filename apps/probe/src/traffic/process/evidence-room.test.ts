@@ -1,0 +1,56 @@
+import { createFakeClock, createId, silentLog } from "@lanthorn/runtime";
+import { expect, test } from "vitest";
+import { createDiskRoom, createFreeSpace } from "../capture-files/disk-room.ts";
+import { createEvidenceRoom } from "./evidence-room.ts";
+import { readStoredFiles } from "./stored-files.ts";
+
+const EVE = "02:00:00:00:00:66";
+const ANN = "02:00:00:00:00:02";
+
+async function createScene() {
+  const clock = createFakeClock(1_700_000_000_000);
+  const stored = await readStoredFiles("/nonexistent");
+  const room = createDiskRoom({ free: createFreeSpace({ path: "/", floorBytes: 0, freeBytes: () => 1e12 }), budgetBytes: 1000 });
+  const rooms = createEvidenceRoom({ room, stored, isMeant: () => true, clock, log: silentLog });
+  return {
+    clock, rooms, stored, room,
+    /** Writes a file of so many bytes, as far as there is room. @returns Its id, and its bytes. */
+    async write(mac: string, bytes: number) {
+      const id = createId();
+      const own = rooms.of(id, mac);
+      let written = 0;
+      for (; written < bytes && await own.claim(50) === null; written += 50) own.settle(50, 50);
+      rooms.finished(id);
+      if (written > 0) stored.add({ pcap_id: id, trigger: "alert", size_bytes: written, finished_at: new Date(clock.now()).toISOString(), macs: [mac], ips: [] } as never);
+      return { id, written };
+    },
+  };
+}
+
+test("alerts of one attacker push out nothing that was there before, and that is counted", async () => {
+  const { write, rooms, stored, room } = await createScene();
+  const first = await write(EVE, 200);
+  const other = await write(ANN, 100);
+  for (let count = 0; count < 20; count += 1) await write(EVE, 300);
+  expect([first, other].map(({ id }) => stored.isOf(id, () => true))).toEqual([true, true]);
+  expect(room.usedBytes).toBe(1000);
+  expect(rooms.gaveWay).toBeGreaterThan(10);
+});
+
+test("evidence about another gets room, from the newest of who takes most", async () => {
+  const { write, stored } = await createScene();
+  const first = await write(EVE, 300);
+  for (let count = 0; count < 5; count += 1) await write(EVE, 300);
+  const quiet = await write(ANN, 200);
+  expect(quiet.written).toBe(200);
+  expect(stored.isOf(first.id, () => true)).toBe(true);
+});
+
+test("who takes most gets room from its own evidence once that is a day old", async () => {
+  const { write, stored, clock } = await createScene();
+  const first = await write(EVE, 1000);
+  expect((await write(EVE, 100)).written).toBe(0);
+  await clock.leap(86_400_001);
+  expect((await write(EVE, 100)).written).toBe(100);
+  expect(stored.isOf(first.id, () => true)).toBe(false);
+});

@@ -1,0 +1,95 @@
+import type { TrafficHealth } from "@lanthorn/contract/uplink";
+import { createFrameCursor, type FrameBlock } from "@lanthorn/packet-io";
+import { type Analyzer, createAnalyzer, type FlowRecord } from "@lanthorn/traffic";
+import type { Clock } from "@lanthorn/runtime";
+import type { Sink } from "../sinks.ts";
+
+/** Flows and what is said in them: two sinks, because inspection is left out before the flow table is. */
+export interface FlowSinks {
+  readonly sinks: readonly [flows: Sink, inspection: Sink];
+  state(): FlowState;
+}
+
+/** Sums since the process began. */
+export type FlowState = NonNullable<TrafficHealth["flows"]>;
+
+/** What 150 MB leave beside a ring of 64 MiB. */
+const MAX_FLOWS = 8192;
+const INSPECTION = { total: 8 * 1024 * 1024 };
+/** Services are named by us, not by who speaks; there are some thirty. */
+const MAX_SERVICES = 64;
+const MAX_SHOWN = 16;
+const MAX_NAME = 32;
+
+/** What is said in flows has no listener yet; it names their services. @param deps.random From 0 to below 1. */
+export function createFlowSinks(deps: { readonly random: () => number; readonly clock: Pick<Clock, "now"> }): FlowSinks {
+  const services = createServices();
+  const cursor = createFrameCursor();
+  let isInspected = true;
+  let isInspectionWanted = true;
+  let before = { ended: 0, evicted: 0 };
+  let analyzer = open();
+
+  function open(): Analyzer {
+    return createAnalyzer({
+      random: deps.random, flows: { maxFlows: MAX_FLOWS }, inspection: INSPECTION, onFlow: (record) => services.add(record), onMessage: isInspected ? () => undefined : null,
+    });
+  }
+
+  const read = () => {
+    const { open: now, records, evicted } = analyzer.counters().flows;
+    return { open: now, ended: before.ended + records, evicted: before.evicted + evicted };
+  };
+
+  /** Another analyzer takes over where inspection begins or ends; flows that go on are two records then. */
+  function analyze(block: FrameBlock): void {
+    if (isInspected !== isInspectionWanted) {
+      analyzer.flush();
+      before = read();
+      isInspected = isInspectionWanted;
+      analyzer = open();
+    }
+    cursor.start(block);
+    while (cursor.next()) {
+      const { bytes, offset, length, wireLength, seconds, nanoseconds } = cursor;
+      analyzer.placedFrame(bytes, offset, length, wireLength, seconds * 1e6 + Math.floor(nanoseconds / 1000));
+    }
+  }
+
+  const flows: Sink = {
+    name: "flows", onBlock: analyze, shed: () => undefined,
+    tick: () => analyzer.tick(deps.clock.now() * 1000),
+    close() {
+      analyzer.flush();
+      return Promise.resolve();
+    },
+  };
+  // It comes behind the flow table, which does its work with it: all that it says is whether.
+  const inspection: Sink = {
+    name: "inspection", close: () => Promise.resolve(),
+    onBlock() {
+      isInspectionWanted = true;
+    },
+    shed() {
+      isInspectionWanted = false;
+    },
+  };
+  return { sinks: [flows, inspection], state: () => ({ ...read(), services: services.read() }) };
+}
+
+/** Adds up flows by what is spoken in them. */
+function createServices() {
+  const services = new Map<string, { flows: number; packets: number; bytes: number }>();
+  return {
+    add(record: FlowRecord): void {
+      const name = (record.service ?? record.protocol).slice(0, MAX_NAME);
+      const known = services.get(name) ?? { flows: 0, packets: 0, bytes: 0 };
+      if (services.size >= MAX_SERVICES && !services.has(name)) return;
+      services.set(name, known);
+      known.flows += 1;
+      known.packets += record.originator_packets + record.responder_packets;
+      known.bytes += record.originator_wire_bytes + record.responder_wire_bytes;
+    },
+    read: () => [...services].map(([name, sums]) => ({ name, ...sums })).toSorted((one, other) => other.bytes - one.bytes).slice(0, MAX_SHOWN),
+  };
+}

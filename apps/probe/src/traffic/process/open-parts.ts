@@ -1,0 +1,163 @@
+import type { CommandData } from "@lanthorn/contract/uplink";
+import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import { createSpool } from "../../files/spool.ts";
+import { createBufferPool, createBufferShare } from "../capture-files/buffer-pool.ts";
+import { createFreeSpace, type FreeSpace } from "../capture-files/disk-room.ts";
+import { type CaptureFileFacts, markReported, removeCaptureFile } from "../capture-files/facts.ts";
+import { type CapturePrivacy, privacyOf } from "../capture-files/privacy.ts";
+import { filesFolder, findLeftFiles } from "../capture-files/repair.ts";
+import { openContinuous } from "../continuous/continuous.ts";
+import { createExports } from "../export/run-export.ts";
+import type { FromProcess } from "../messages.ts";
+import { fromMegabytes } from "../settings.ts";
+import { carryOutCommand, type CommandAnswer } from "./commands.ts";
+import { createFileRooms, type FileRooms } from "./file-rooms.ts";
+import { repairLeftFiles } from "./left-files.ts";
+import { createRecordings } from "./recordings.ts";
+import { createReports } from "./reports.ts";
+import { readStoredFiles } from "./stored-files.ts";
+import type { Begin } from "./traffic-process.ts";
+import type { TrafficParts } from "./traffic-parts.ts";
+import { createUploads } from "./uploads.ts";
+
+/** Of 512 KiB each. An open file has one or two; the rest is for what the disk has not yet taken. */
+const BUFFERS = 16;
+/** A slow disk must not let the continuous capture take what evidence and captures on demand are written from. */
+const CONTINUOUS_BUFFERS = 8;
+const REPORT_MS = 1000;
+const UPLOAD_MS = 5000;
+const AGE_MS = 3_600_000;
+/** An export is never larger than what the disk has above its floor, less this. */
+const EXPORT_MARGIN_BYTES = fromMegabytes(4);
+const MIN_EXPORT_BYTES = fromMegabytes(1);
+
+interface PartsDeps {
+  readonly begin: Begin;
+  readonly program: readonly string[];
+  readonly send: (message: FromProcess) => boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Opens what writes files, and begins to put in order what an earlier process left. */
+export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
+  const { begin, clock, log } = deps;
+  const { settings, data_dir: dataDir } = begin;
+  let { site } = begin;
+  let load = 0;
+  const privacy = () => privacyOf(site);
+  const folder = filesFolder(dataDir);
+  const reports = createReports(deps);
+  const left = await findLeftFiles(folder);
+  const stored = await readStoredFiles(folder);
+  const free = createFreeSpace({ path: dataDir, floorBytes: fromMegabytes(settings.continuous.free_floor_megabytes) });
+  const rooms = createFileRooms({ free, settings, stored, clock, log });
+  const uploads = createUploads({ spool: createSpool({ dataDir, budgetBytes: begin.spool_bytes }), dataDir, onGone: rooms.forget, log });
+  if (site.upload === "at_once") for (const id of stored.reported) uploads.want(id);
+  const pool = createBufferPool({ buffers: BUFFERS });
+  const application = `lanthorn-probe ${begin.version}`;
+  const onFinished = ({ path, recorded }: CaptureFileFacts) => {
+    rooms.finished(recorded.pcap_id);
+    if (path !== null) stored.add(recorded);
+    reports.report(recorded);
+  };
+  const shared = { dataDir, interfaces: settings.interfaces, snapLength: settings.snap_length, application, clock, log };
+  const recordings = createRecordings({ ...shared, folder, pool, site: () => site, roomOf: rooms.forFile, onFinished });
+  const continuous = settings.continuous.enabled ? await openContinuous({ ...shared, settings: settings.continuous, pool: createBufferShare(pool, CONTINUOUS_BUFFERS), free, privacy }) : null;
+  const leftFiles = repairLeftFiles({ folder, left, roomOf: rooms.of, load: () => load, onRepaired: onFinished, clock, log });
+  const exports = openExports({ ...deps, shared, continuous, free, rooms, privacy, load: () => load, onFinished });
+  const drop = async (id: string): Promise<boolean> => {
+    const wasWritten = await recordings.drop(id);
+    rooms.finished(id);
+    return wasWritten || exports.drop(id) || leftFiles.drop(id);
+  };
+  const removeOld = () => void rooms.removeOld(clock.now()).catch((error: unknown) => log.error({ reason: describeError(error) }, "old capture files cannot be removed"));
+  removeOld();
+  const stops = [clock.every(REPORT_MS, () => reports.tick()), clock.every(UPLOAD_MS, () => uploads.tick()), clock.every(AGE_MS, removeOld)];
+
+  return {
+    open: recordings.open,
+    sinks: continuous ? [continuous.sink] : [],
+    problem: rooms.problem,
+    droppedByProbe: () => recordings.droppedByProbe() + (continuous?.dropped() ?? 0),
+    continuous: () => continuous?.state() ?? null,
+    command: (message, running) => carryOutCommand(message, {
+      ...running, uploads, exports,
+      files: { folder, forget: rooms.forget, drop },
+    }),
+    configure(now) {
+      site = now;
+      recordings.configure();
+      exports.configure();
+      continuous?.configure();
+    },
+    noteLoad(now) {
+      load = now;
+    },
+    noted(id, state) {
+      const last = reports.noted(id, state);
+      if (last) markReported(folder, id).then(() => site.upload === "at_once" && uploads.want(id))
+        .catch((error: unknown) => log.error({ pcap_id: id, reason: describeError(error) }, "the note of a capture file cannot be written"));
+    },
+    async close() {
+      for (const stop of stops) stop();
+      await leftFiles.close();
+      await exports.close();
+      await recordings.close();
+    },
+  };
+}
+
+const NOT_RECORDED = "this probe records nothing continuously: set enabled = true under [traffic.continuous] in its configuration file";
+
+const NOT_REMOVED = "a capture file that was deleted cannot be removed";
+
+/** Exports, each with the room on the disk that it may need. */
+function openExports(deps: PartsDeps & {
+  readonly shared: Pick<Parameters<typeof createExports>[0], "dataDir" | "interfaces" | "snapLength" | "application">;
+  readonly continuous: Parameters<typeof createExports>[0]["continuous"] | null; readonly free: FreeSpace; readonly rooms: FileRooms;
+  readonly privacy: () => CapturePrivacy; readonly load: () => number; readonly onFinished: (facts: CaptureFileFacts) => void;
+}) {
+  const { continuous, free, begin: { settings } } = deps;
+  if (!continuous) {
+    return { start: (): Promise<CommandAnswer> => Promise.resolve({ refused: NOT_RECORDED }), stop: () => false, drop: () => false, configure: () => {}, close: () => Promise.resolve() };
+  }
+  const room = deps.rooms.of("export");
+  const claims = new Map<string, number>();
+  const dropped = new Set<string>();
+  const settle = (id: string, written: number) => {
+    room.settle(claims.get(id) ?? 0, written);
+    claims.delete(id);
+  };
+  const exports = createExports({
+    ...deps, ...deps.shared, continuous, floorBytes: fromMegabytes(settings.continuous.free_floor_megabytes),
+    onFinished(facts) {
+      const { pcap_id: id, size_bytes: bytes } = facts.recorded;
+      const isDropped = dropped.delete(id);
+      settle(id, isDropped ? 0 : bytes);
+      if (!isDropped) deps.onFinished(facts);
+      else removeCaptureFile(filesFolder(deps.shared.dataDir), id).catch((error: unknown) => deps.log.error({ pcap_id: id, reason: describeError(error) }, NOT_REMOVED));
+    },
+  });
+  return {
+    stop: exports.stop,
+    /** Ends it, and leaves nothing of it. */
+    drop(id: string): boolean {
+      const isRunning = exports.stop(id);
+      if (isRunning) dropped.add(id);
+      return isRunning;
+    },
+    configure: exports.configure,
+    close: exports.close,
+    async start(data: CommandData<"pcap_export">): Promise<CommandAnswer> {
+      const there = Math.max(MIN_EXPORT_BYTES, free.free() - EXPORT_MARGIN_BYTES);
+      const maxBytes = Math.min(data.bytes, fromMegabytes(settings.on_demand.max_megabytes), fromMegabytes(settings.on_demand.budget_megabytes), there);
+      if (claims.has(data.pcap_id) || await room.claim(maxBytes) !== null) return { refused: "the probe's disk has no room for an export" };
+      claims.set(data.pcap_id, maxBytes);
+      const refusal = await exports.start(data, { maxBytes });
+      if (!refusal) return { data: { bytes: maxBytes } };
+      settle(data.pcap_id, 0);
+      return refusal;
+    },
+  };
+}

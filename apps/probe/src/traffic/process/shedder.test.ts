@@ -1,0 +1,110 @@
+import { encodeFrameBlock } from "@lanthorn/packet-io";
+import { createFakeClock, silentLog } from "@lanthorn/runtime";
+import { expect, test } from "vitest";
+import { SINK_NAMES, type Sink } from "../sinks.ts";
+import { at, udpFrame } from "../testing/frames.ts";
+import { createShedder } from "./shedder.ts";
+
+const HOST = { mac: "02:00:00:00:00:01", ip: "10.0.0.1" };
+
+function createScene() {
+  const clock = createFakeClock();
+  const given = new Map<string, number>();
+  const shed = new Map<string, number>();
+  const shedFrom = new Set<number>();
+  const sinks: readonly Sink[] = SINK_NAMES.map((name) => ({
+    name, onBlock: ({ frames }) => void given.set(name, (given.get(name) ?? 0) + frames), close: () => Promise.resolve(),
+    shed(frames, _octets, interfaceId) {
+      shed.set(name, (shed.get(name) ?? 0) + frames);
+      shedFrom.add(interfaceId);
+    },
+  }));
+  let load = 0;
+  const shedder = createShedder({ sinks, load: () => load, clock, log: silentLog });
+  const block = encodeFrameBlock([at(1000, udpFrame(HOST, HOST)), at(1001, udpFrame(HOST, HOST))]);
+  return {
+    clock, shedder, given, shed, shedFrom,
+    /** A block each ten milliseconds for so long. */
+    async run(milliseconds: number, atLoad: number) {
+      load = atLoad;
+      for (let passed = 0; passed < milliseconds; passed += 10) {
+        shedder.dispatch(block, 0, 100);
+        await clock.advance(10);
+      }
+    },
+  };
+}
+
+test("while there is room every sink is given every frame", async () => {
+  const { run, given, shed, shedder } = createScene();
+  await run(1000, 0.3);
+  expect([...given.values()]).toEqual(SINK_NAMES.map(() => 200));
+  expect([shed.size, shedder.state().shedding]).toEqual([0, 0]);
+});
+
+test("at overload the last sinks are left out first, each counted and with its time, and the ring never", async () => {
+  const { run, given, shed, shedder, clock } = createScene();
+  await run(50, 0.9);
+  expect([shedder.state().shedding, [...shed.keys()]]).toEqual([2, ["continuous", "inspection"]]);
+  const since = shedder.state().sinks.at(-1)?.since;
+  expect(since).toBeLessThanOrEqual(clock.now());
+  await run(1000, 0.9);
+  expect([...shed.keys()]).toEqual([...SINK_NAMES].slice(1).toReversed());
+  expect(given.get("ring")).toBe(210);
+  for (const { name, frames, octets } of shedder.state().sinks) {
+    expect(frames + (given.get(name) ?? 0)).toBe(210);
+    expect(octets).toBe(frames * 50);
+  }
+});
+
+test("a moment in which much waits costs nothing, nor does its end; when it goes on, the last sink is left out", async () => {
+  const { run, shedder } = createScene();
+  for (let time = 0; time < 10; time += 1) {
+    await run(20, 1);
+    await run(20, 0.8);
+    await run(20, 0.6);
+    await run(20, 0.1);
+  }
+  expect(shedder.state().shedding).toBe(0);
+  await run(40, 0.7);
+  expect(shedder.state().shedding).toBe(1);
+});
+
+test("what a sink is not given is counted for the interface that it came from", async () => {
+  const { run, shedder, shedFrom } = createScene();
+  await run(100, 0.9);
+  shedFrom.clear();
+  shedder.dispatch(encodeFrameBlock([at(1000, udpFrame(HOST, HOST))]), 3, 100);
+  expect([...shedFrom]).toEqual([3]);
+});
+
+test("sinks come back one after the other, the most important first, and only when there was room for a while", async () => {
+  const { run, shedder } = createScene();
+  await run(200, 1);
+  expect(shedder.state().shedding).toBe(5);
+  await run(3000, 0.3);
+  expect(shedder.state().shedding).toBe(5);
+  await run(240, 0);
+  expect(shedder.state().shedding).toBe(5);
+  await run(300, 0);
+  expect(shedder.state().shedding).toBe(3);
+  expect(shedder.state().sinks.map(({ name, since }) => [name, since === null])).toEqual(SINK_NAMES.map((name, index) => [name, index < 3]));
+  await run(1000, 0);
+  expect(shedder.state().shedding).toBe(0);
+});
+
+test("an overload that comes back each time is given longer and longer to be over", async () => {
+  const { run, shedder } = createScene();
+  const waits: number[] = [];
+  for (let time = 0; time < 8; time += 1) {
+    await run(40, 1);
+    let waited = 0;
+    for (; shedder.state().shedding > 0; waited += 20) await run(20, 0);
+    waits.push(Math.round(waited / 250) * 250);
+  }
+  expect(waits).toEqual([250, 500, 1000, 2000, 4000, 4000, 4000, 4000]);
+  await run(6000, 0);
+  await run(40, 1);
+  await run(300, 0);
+  expect(shedder.state().shedding).toBe(0);
+});

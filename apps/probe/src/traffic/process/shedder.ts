@@ -1,0 +1,101 @@
+import type { FrameBlock } from "@lanthorn/packet-io";
+import { type Clock, type Log } from "@lanthorn/runtime";
+import type { Sink, SinkName } from "../sinks.ts";
+
+/** Hands blocks to the sinks, and at overload leaves out the last ones. */
+export interface Shedder {
+  /** @param octets Of the block's frames on the wire. */
+  dispatch(block: FrameBlock, interfaceId: number, octets: number): void;
+  /** Looks at the load. To be called some times a second; `dispatch` does it too. */
+  look(): void;
+  state(): ShedState;
+}
+
+/** Sums since the process began. */
+export interface ShedState {
+  /** What waits: 0 to 1. */
+  readonly load: number;
+  /** Sinks that are given nothing now. */
+  readonly shedding: number;
+  readonly sinks: readonly { readonly name: SinkName; readonly frames: number; readonly octets: number; readonly since: number | null }[];
+}
+
+/**
+ * Half of the kernel's ring waits at two looks in a row, and not clearly less at the second. Once it does so whenever this process did not run
+ * for a quarter of a second, as happens on a busy machine: what waits then is read within some milliseconds, and nothing has to be left out.
+ */
+const SHED_ABOVE = 0.5;
+const CLEARLY_LESS = 0.05;
+/** The way back is far from there, so that what is given back does not bring the overload back at once. */
+const RESTORE_BELOW = 0.25;
+/** So long there must be room before a sink is given frames again: longer each time that the overload comes back soon. */
+const RESTORE_FIRST_MS = 250;
+const RESTORE_LONGEST_MS = 4000;
+const SOON_MS = 5000;
+/** One more sink each so many milliseconds: the load shows by then what the one before has brought. */
+const STEP_MS = 20;
+
+/**
+ * @param deps.sinks The most important first. The first one is the ring, which always gets everything.
+ * @param deps.load What waits in the kernel: 0 to 1. A slow disk is not lessened by leaving out what does not write to it.
+ */
+export function createShedder(deps: {
+  readonly sinks: readonly Sink[];
+  readonly load: () => number;
+  readonly clock: Pick<Clock, "now" | "monotonic">;
+  readonly log: Pick<Log, "info" | "warn">;
+}): Shedder {
+  const { sinks, clock, log } = deps;
+  const shed = sinks.map(() => ({ frames: 0, octets: 0, since: null as number | null }));
+  let shedding = 0;
+  let load = 0;
+  let before = 0;
+  let restoreAfterMs = RESTORE_FIRST_MS;
+  let restoredAt = Number.NEGATIVE_INFINITY;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let calmSince: number | null = null;
+
+  function look(): void {
+    const now = clock.monotonic();
+    if (now - lookedAt < STEP_MS) return;
+    lookedAt = now;
+    before = load;
+    load = deps.load();
+    if (load > RESTORE_BELOW) calmSince = null;
+    else calmSince ??= now;
+    if (load > SHED_ABOVE && before > SHED_ABOVE && load > before - CLEARLY_LESS && shedding < sinks.length - 1) {
+      if (shedding === 0) restoreAfterMs = now - restoredAt < SOON_MS ? Math.min(restoreAfterMs * 2, RESTORE_LONGEST_MS) : RESTORE_FIRST_MS;
+      shedding += 1;
+      const at = sinks.length - shedding;
+      (shed[at] as { since: number | null }).since = clock.now();
+      log.warn({ sink: sinks[at]?.name, load }, "overload: this sink is given no frames");
+    } else if (calmSince !== null && now - calmSince >= restoreAfterMs && shedding > 0) {
+      const at = sinks.length - shedding;
+      shedding -= 1;
+      (shed[at] as { since: number | null }).since = null;
+      calmSince = now;
+      restoredAt = now;
+      log.info({ sink: sinks[at]?.name }, "the sink is given frames again");
+    }
+  }
+
+  return {
+    look,
+    dispatch(block, interfaceId, octets) {
+      look();
+      const given = sinks.length - shedding;
+      for (let index = 0; index < sinks.length; index += 1) {
+        const sink = sinks[index] as Sink;
+        if (index < given) {
+          sink.onBlock(block, interfaceId);
+          continue;
+        }
+        const counts = shed[index] as { frames: number; octets: number };
+        counts.frames += block.frames;
+        counts.octets += octets;
+        sink.shed(block.frames, octets, interfaceId);
+      }
+    },
+    state: () => ({ load, shedding, sinks: sinks.map(({ name }, index) => ({ name, ...(shed[index] as (typeof shed)[number]) })) }),
+  };
+}

@@ -1,0 +1,28 @@
+import type { CaptureSettings } from "@lanthorn/contract/uplink";
+import type { ProcessCounters, ToProcess } from "../messages.ts";
+import type { RequestedCaptures } from "../on-demand/captures.ts";
+import type { Watches } from "../on-demand/watches.ts";
+import type { OpenRecording } from "../recording.ts";
+import type { CommandAnswer } from "./commands.ts";
+import type { Sink } from "../sinks.ts";
+
+/** What the process has of files, and of sinks behind the first three. */
+export interface TrafficParts {
+  readonly open: OpenRecording;
+  /** Flows, inspection, continuous capture: in this order. */
+  readonly sinks: readonly Sink[];
+  /** Why nothing can be written; null while it can. */
+  problem(): string | null;
+  /** Frames that were lost because the disk was too slow. */
+  droppedByProbe(): number;
+  continuous(): ProcessCounters["continuous"];
+  /** Carries out a command of the collector. */
+  command(message: Extract<ToProcess, { kind: "command" }>, running: { readonly captures: RequestedCaptures; readonly watches: Watches }):
+    Promise<CommandAnswer>;
+  configure(site: CaptureSettings): void;
+  /** How much there is to do, 0 to 1: what can wait waits. */
+  noteLoad(load: number): void;
+  /** The daemon's queue has what was recorded about a file. */
+  noted(id: string, state: string): void;
+  close(): Promise<void>;
+}

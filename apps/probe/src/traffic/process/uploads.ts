@@ -1,0 +1,62 @@
+import { describeError, type Log } from "@lanthorn/runtime";
+import { handOver } from "../capture-files/hand-over.ts";
+import type { Spool } from "../../files/spool.ts";
+
+/** Finished files on their way to the collector. */
+export interface Uploads {
+  /** Gives a file to those that the daemon sends, now or when there is room among them. */
+  want(id: string): void;
+  /** Whether a file is already among those that the daemon sends. */
+  isSent(id: string): boolean;
+  /** Tries again what did not fit. */
+  tick(): void;
+  /** Does not send it after all. */
+  remove(id: string): void;
+}
+
+/**
+ * @param deps.spool Shared with the daemon, which sends what is in it.
+ * @param deps.onGone A file lies there now, and no more among those that are kept here.
+ */
+export function createUploads(deps: {
+  readonly spool: Pick<Spool, "add" | "list" | "remove">; readonly dataDir: string; readonly onGone: (id: string) => void; readonly log: Pick<Log, "info" | "warn">;
+}): Uploads {
+  const { spool, dataDir, log } = deps;
+  const waiting = new Set<string>();
+  let isRunning = false;
+  let lastReason = "";
+
+  async function run(): Promise<void> {
+    if (isRunning) return;
+    isRunning = true;
+    for (const id of waiting) {
+      try {
+        if (await handOver({ spool, dataDir, id })) {
+          log.info({ pcap_id: id }, "a capture file goes to the collector");
+          deps.onGone(id);
+        }
+        waiting.delete(id);
+        lastReason = "";
+      } catch (error) {
+        const reason = describeError(error);
+        // It may be full for days: one line for each new reason.
+        if (reason !== lastReason) log.warn({ pcap_id: id, reason }, "a capture file cannot be given to those that are sent; trying again");
+        lastReason = reason;
+      }
+    }
+    isRunning = false;
+  }
+
+  return {
+    want(id) {
+      waiting.add(id);
+      void run();
+    },
+    isSent: (id) => spool.list().some((file) => file.id === id),
+    tick: () => void (waiting.size > 0 && run()),
+    remove(id) {
+      waiting.delete(id);
+      spool.remove(id);
+    },
+  };
+}
