@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { ClientError, type ClientErrorCode } from "@lanthorn/client";
+import { ClientError, type ClientErrorCode, readPcapBytes } from "@lanthorn/client";
 import { SCAN_PROFILE_NAMES } from "@lanthorn/contract";
-import { describeError, stopSignal, systemClock } from "@lanthorn/runtime";
+import { describeError, endWithOutput, stopSignal, systemClock } from "@lanthorn/runtime";
 import { Command, Option } from "commander";
 import { WebSocket } from "ws";
 import { type Answer, formatAnswer } from "./answer.ts";
@@ -26,7 +26,7 @@ import { createSite } from "./commands/sites-create.ts";
 import { listSites } from "./commands/sites-list.ts";
 import { showTopology, type TopologyOptions } from "./commands/topology.ts";
 import { watch, type WatchOptions } from "./commands/watch.ts";
-import { type Connection, openConnection } from "./connection.ts";
+import { type Connection, createFetch, openConnection } from "./connection.ts";
 import { CliError, isDistrust } from "./errors.ts";
 import { addAlertCommands } from "./groups/alerts.ts";
 import { addBackupCommands } from "./groups/backups.ts";
@@ -35,6 +35,7 @@ import { addConfigCommands } from "./groups/configs.ts";
 import { addGuardCommands } from "./groups/guards.ts";
 import { addIpamCommands } from "./groups/ipam.ts";
 import { addLicenseCommands } from "./groups/license.ts";
+import { addPcapCommands } from "./groups/pcap.ts";
 import { addVaultCommands } from "./groups/vault.ts";
 import { createInput } from "./input.ts";
 import { createSessionStore } from "./session.ts";
@@ -43,6 +44,7 @@ import { siteFilter } from "./site-id.ts";
 const store = createSessionStore(
   process.env["LANTHORN_SESSION"] ?? join(process.env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "lanthorn", "session.json"),
 );
+endWithOutput("lanthorn");
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 const note = (text: string) => void process.stderr.write(`${text}\n`);
 
@@ -93,7 +95,7 @@ const probeFiles = probes.command("files").description("captures and transcripts
 answering(probeFiles.command("list <probe>").description("list the files of a probe, by its id"), (connection, probe: string) =>
   listProbeFiles(connection, probe));
 answering(
-  probeFiles.command("download <probe> <file>").description("download a file of a probe; the audit log records it")
+  probeFiles.command("download <probe> <file>").description("download a transcript of a probe; the audit log records it. Captures: lanthorn pcap get")
     .option("--out <file>", "the file to write; named after the probe's file if left out"),
   (connection, probe: string, file: string, options: { out?: string }) => downloadProbeFile(connection, probe, file, options),
 );
@@ -169,6 +171,12 @@ addIpamCommands(program, groupDeps);
 addGuardCommands(program, groupDeps);
 addBaselineCommands(program, groupDeps);
 addLicenseCommands(program, groupDeps);
+addPcapCommands(program, {
+  ...groupDeps, print, note, stopped: stopSignal, open: () => openConnection({ store, clock: systemClock }),
+  readBytes: ({ session }, id, options) =>
+    readPcapBytes({ url: session.url, token: () => session.access_token, fetch: createFetch(session.ca) }, id, options),
+  output: (bytes) => new Promise((resolve, reject) => void process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()))),
+});
 
 answering(
   program.command("users").description("the users").command("list").description("list the users"),

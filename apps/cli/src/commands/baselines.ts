@@ -1,5 +1,5 @@
 import type { Query, RestClient } from "@lanthorn/client";
-import { type Baseline, type BaselineFact, type BaselineFactKind, type BaselineFactsEdit, BASELINE_FACTS } from "@lanthorn/contract";
+import { type Baseline, type BaselineFact, type BaselineFactKind, type BaselineFactsEdit, BASELINE_FACTS, MAX_BASELINE_FACTS } from "@lanthorn/contract";
 import type { Answer } from "../answer.ts";
 import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
@@ -134,7 +134,7 @@ function countWords(facts: Baseline["facts"]): string {
 }
 
 const LEFT_OUT: Readonly<Record<Baseline["left_out"][number], string>> = {
-  facts: "there is more than a baseline keeps (4096 facts): what is beyond is not compared",
+  facts: `there is more than a baseline keeps (${MAX_BASELINE_FACTS} facts): what is beyond is not compared`,
   differences: "so many differences stand that more are not kept: accept them, or approve the baseline with them",
 };
 const EXPECTED = { always: "always", usual: "at its usual hours", never: "never" } as const;
