@@ -7,6 +7,7 @@ import { isIn, ourImports, outsideImports, product, readExports, relativeImports
 const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   packets: [],
   "packet-io": ["packets"],
+  traffic: ["packets"],
   fingerprints: ["packets", "linear-regex"],
   "linear-regex": [],
   contract: [],
@@ -16,13 +17,15 @@ const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Packages that stand on nothing else, or on one named library, so that they stay pure. Tests may use more. */
-const LIBRARY_IMPORTS: Readonly<Record<string, readonly string[]>> = { packets: [], "linear-regex": [], contract: ["zod"], client: ["zod"] };
+const LIBRARY_IMPORTS: Readonly<Record<string, readonly string[]>> = {
+  packets: [], traffic: ["node:crypto"], "linear-regex": [], contract: ["zod"], client: ["zod"],
+};
 
 /** Packages of ours that an app may use. An app that is not here fails the test. */
 const APP_IMPORTS: Readonly<Record<string, readonly string[]>> = {
-  probe: ["packets", "packet-io", "fingerprints", "contract", "client", "runtime"],
+  probe: ["packets", "packet-io", "traffic", "fingerprints", "contract", "client", "runtime"],
   collector: ["fingerprints", "contract", "runtime"],
-  cli: ["contract", "client", "runtime"],
+  cli: ["contract", "client", "packets", "runtime"],
 };
 
 /**
@@ -31,9 +34,9 @@ const APP_IMPORTS: Readonly<Record<string, readonly string[]>> = {
  */
 const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   probe: [
-    ["bus", "capture", "identity", "queue"],
+    ["bus", "capture", "flows", "identity", "queue"],
     ["bundles", "credentials", "egress", "files", "health", "listen", "status", "uplink"],
-    ["detect", "fingerprints", "identify"],
+    ["detect", "fingerprints", "identify", "traffic"],
     ["hosts", "nmap", "probing", "snmp"],
     ["naming", "observe", "search"],
     ["sweep"],
@@ -50,7 +53,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["broker", "documents", "events", "identity", "services/auth", "services/bundles", "services/sites", "services/vault"],
     [
       "deliveries", "replicas", "retention", "services/alerts", "services/backups", "services/baselines", "services/config-versions", "services/guards", "services/ipam",
-      "services/license", "services/scans", "services/topology",
+      "services/license", "services/pcap", "services/scans", "services/topology",
     ],
     ["ingest", "services/audit", "services/events"],
     ["metrics", "services/files"],

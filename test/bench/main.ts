@@ -1,7 +1,10 @@
 import { run as api } from "./api.bench.ts";
 import { run as baselines } from "./baselines.bench.ts";
+import { run as capture } from "./capture.bench.ts";
 import { run as decode } from "./decode.bench.ts";
+import { run as evidence } from "./evidence.bench.ts";
 import { run as fleet } from "./fleet.bench.ts";
+import { run as flows } from "./flows.bench.ts";
 import { run as footprint } from "./footprint.bench.ts";
 import { run as guards } from "./guards.bench.ts";
 import { run as hostile } from "./hostile.bench.ts";
@@ -15,10 +18,12 @@ import { run as webhooks } from "./webhooks.bench.ts";
 
 /** Every bench by its name; each prints what it measures and, as its last line, the result as JSON. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  api, baselines, decode, fleet, footprint, guards, hostile, identity, ingest, portscan, recog, services, sweep, webhooks,
+  api, baselines, capture, decode, evidence, fleet, flows, footprint, guards, hostile, identity, ingest, portscan, recog, services, sweep, webhooks,
 };
 
-const [name = "", ...args] = process.argv.slice(2);
+const [name = "", ...rest] = process.argv.slice(2);
+// As in `npm run bench -- flows -- FILE`: what comes behind it is the bench's own.
+const args = rest[0] === "--" ? rest.slice(1) : rest;
 const bench = Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined;
 if (bench) {
   await bench(args);

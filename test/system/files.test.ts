@@ -16,14 +16,14 @@ const KILLS_OF_EACH = 5;
 /** The whole takes some seconds, and each kill falls into them. */
 const BYTES_PER_SECOND = Math.max(6 * MIB, Math.round(SIZE / 40));
 
-describe("a large file that a probe sends while either side is killed again and again", () => {
+describe("a large capture that a probe sends while either side is killed again and again", () => {
   const folder = mkdtempSync(join(tmpdir(), "lanthorn-files-"));
   const box: ProbeBox = { dataDir: join(folder, "probe") };
   const configuration = join(folder, "probe.toml");
   const dataDir = join(folder, "collector");
   const running: { probe?: Daemon; collector?: Collector } = {};
   const ports = { https: 0, mqtt: 0 };
-  let probeId = "";
+  const enrolled = { probeId: "", siteId: "" };
 
   const start = {
     async probe() {
@@ -39,7 +39,7 @@ describe("a large file that a probe sends while either side is killed again and 
     writeFileSync(configuration, `[files]\nbytes_per_second = ${BYTES_PER_SECOND}\n`);
     Object.assign(ports, { https: await findFreePort(), mqtt: await findFreePort() });
     await start.collector();
-    if (running.collector) ({ probeId } = await enrollProbe(running.collector, box, "sender"));
+    if (running.collector) Object.assign(enrolled, await enrollProbe(running.collector, box, "sender"));
   });
 
   afterAll(async () => {
@@ -54,8 +54,10 @@ describe("a large file that a probe sends while either side is killed again and 
     const sent = await runProbeCommand(box, ["files", "send", path, "--kind", "capture"]);
     expect([sent.code, sent.stderr]).toEqual([0, ""]);
     const { id } = JSON.parse(sent.stdout) as { readonly id: string };
-    const home = join(dataDir, "files", probeId);
-    const here = () => statSync(join(home, `${id}.part`), { throwIfNoEntry: false })?.size ?? statSync(join(home, id), { throwIfNoEntry: false })?.size ?? 0;
+    sayWhatItIs(dataDir, { ...enrolled, id, digest });
+    const home = join(dataDir, "files", enrolled.probeId);
+    const here = () => statSync(join(home, `${id}.part`), { throwIfNoEntry: false })?.size ?? 0;
+    const stateOf = async () => (await running.collector?.rest.readPcap(id))?.state;
     const startedAt = performance.now();
     await start.probe();
     for (let kill = 0; kill < KILLS_OF_EACH * 2; kill += 1) {
@@ -66,14 +68,19 @@ describe("a large file that a probe sends while either side is killed again and 
       await running[which]?.kill();
       await start[which]();
     }
-    await waitFor("the whole file", () => (existsSync(join(home, id)) ? true : null), { everyMs: 20 });
+    await waitFor("the whole file", async () => ((await stateOf()) === "ready" ? true : null), { everyMs: 20 });
     await waitFor("an empty spool", () => (readdirSync(join(box.dataDir, "outgoing")).length === 0 ? true : null));
     process.stderr.write(`files: ${SIZE} bytes in ${Math.round(performance.now() - startedAt)} ms with ${KILLS_OF_EACH * 2} kills\n`);
 
-    expect(readdirSync(home)).toEqual([id]);
-    expect(createHash("sha256").update(readFileSync(join(home, id))).digest("hex")).toBe(digest);
+    // What was sent is stored encrypted, and nowhere else.
+    expect(readdirSync(home)).toEqual([]);
+    expect(existsSync(join(dataDir, "captures", id.slice(34, 36), id))).toBe(true);
+    const hash = createHash("sha256");
+    const content = await running.collector?.rest.downloadPcap(id);
+    for await (const chunk of content ?? []) hash.update(chunk);
+    expect(hash.digest("hex")).toBe(digest);
     const db = new Database(join(dataDir, "lanthorn.db"), { readonly: true });
-    expect(db.prepare("SELECT id, state, received, attempts FROM probe_files").all()).toEqual([{ id, state: "received", received: SIZE, attempts: 0 }]);
+    expect(db.prepare("SELECT id, state, received, attempts FROM probe_files").all()).toEqual([{ id, state: "taken", received: SIZE, attempts: 0 }]);
     db.close();
     const log = readFileSync(join(dataDir, "collector.log"), "utf8").split("\n");
     expect(log.filter((line) => line.includes("received a file from a probe"))).toHaveLength(1);
@@ -82,6 +89,21 @@ describe("a large file that a probe sends while either side is killed again and 
     expect(pieces).toBeLessThanOrEqual(Math.ceil(SIZE / MIB) + KILLS_OF_EACH * 4);
   });
 });
+
+/** What a recorder would have reported of the file, which an operator has put into the spool by hand. */
+function sayWhatItIs(dataDir: string, { id, probeId, siteId, digest }: { readonly id: string; readonly probeId: string; readonly siteId: string; readonly digest: string }): void {
+  const db = new Database(join(dataDir, "lanthorn.db"), { timeout: 10_000 });
+  const at = new Date().toISOString();
+  const row = {
+    id, tenant_id: db.prepare("SELECT id FROM tenants").pluck().get(), site_id: siteId, probe_id: probeId, trigger: "request", state: "at_probe", detail: "", is_cut: 0,
+    file_name: "evening.pcap", size_bytes: SIZE, sha256: digest, packets: 1, interfaces: "[]", filter: "", snap_length: 0, headers_only: 0,
+    counters: JSON.stringify({ received: 1, dropped_by_kernel: 0, dropped_by_probe: 0, left_out: 0 }), alert_ids: "[]", macs: "[]", ips: "[]", happened_at: at,
+    created_at: at, updated_at: at, stored_bytes: 0, deletion_heard: 0,
+  };
+  const names = Object.keys(row);
+  db.prepare(`INSERT INTO pcaps (${names.map((name) => `"${name}"`).join()}) VALUES (${names.map((name) => `@${name}`).join()})`).run(row);
+  db.close();
+}
 
 /** @returns SHA-256 of what it wrote. */
 function writeRandomFile(path: string, size: number): string {

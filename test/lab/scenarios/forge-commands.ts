@@ -14,6 +14,18 @@ const GATEWAY: ForgeEnd = { mac: mac("18:fd:74:77:00:01"), ip: ipv4("10.77.0.1")
 const SPANNING_TREE = mac("01:80:c2:00:00:00");
 const NEAREST_BRIDGE = mac("01:80:c2:00:00:0e");
 
+/** How often the devices of `late-neighbors` speak. */
+const LATE_STEP_MS = 500;
+
+/** The lab's own switch by LLDP, from another MAC. */
+function switchClaim(source: Uint8Array): Uint8Array {
+  const payload = encodeLldp({
+    chassisId: { subtype: 4, id: mac("28:80:88:77:00:00") }, portId: { subtype: 5, id: new TextEncoder().encode("port1") }, ttlSeconds: 120,
+    items: [{ kind: "system-name", text: "switch.lab.test" }, { kind: "system-capabilities", supported: 0x14, enabled: 0x14 }],
+  });
+  return encodeEthernet({ destination: NEAREST_BRIDGE, source, etherType: ETHER_TYPE.lldp, payload });
+}
+
 /** What `forge` can do, by name; arguments follow the interface. */
 export const FORGE_COMMANDS: Readonly<Record<string, Command>> = {
   /** MAC IP CLAIMED MS TIMES: claims an address for a MAC that is not the sender's own. */
@@ -109,12 +121,23 @@ export const FORGE_COMMANDS: Readonly<Record<string, Command>> = {
   },
   /** MAC MS TIMES: the lab's own switch by LLDP, from another MAC. */
   lldp: async (link, [source, everyMs, times]) => {
-    const payload = encodeLldp({
-      chassisId: { subtype: 4, id: mac("28:80:88:77:00:00") }, portId: { subtype: 5, id: new TextEncoder().encode("port1") }, ttlSeconds: 120,
-      items: [{ kind: "system-name", text: "switch.lab.test" }, { kind: "system-capabilities", supported: 0x14, enabled: 0x14 }],
-    });
-    const frame = encodeEthernet({ destination: NEAREST_BRIDGE, source: mac(source), etherType: ETHER_TYPE.lldp, payload });
+    const frame = switchClaim(mac(source));
     await link.repeat({ everyMs: Number(everyMs), times: Number(times) }, () => link.send([frame]));
+  },
+  /** COUNT EVERY TALKS: one device after the other, EVERY milliseconds, speaks for TALKS milliseconds and then says that it is the LAN's own switch. */
+  "late-neighbors": async (link, [count, everyMs, talksMs]) => {
+    const [devices, every, talks] = [Number(count), Number(everyMs), Number(talksMs)];
+    const steps = Math.ceil(((devices - 1) * every + talks) / LATE_STEP_MS) + 1;
+    await link.repeat({ everyMs: LATE_STEP_MS, times: steps }, async (step) => {
+      const now = step * LATE_STEP_MS;
+      for (let device = 0; device < devices; device += 1) {
+        const since = now - device * every;
+        const source = Uint8Array.of(0x02, 0x66, 0x77, 0, device >> 8, device & 255);
+        if (since < 0 || since > talks) continue;
+        const end: ForgeEnd = { mac: source, ip: ipv4(`198.51.100.${(device % 250) + 1}`), port: 40_000 };
+        await link.send([since > talks - LATE_STEP_MS ? switchClaim(source) : udpFrame(end, GATEWAY, new Uint8Array(32))]);
+      }
+    });
   },
   /** MAC IP GATEWAY MS TIMES: an IPv6 ping inside IPv4. @see RFC 4213 section 3 */
   tunnel: async (link, [source, ip, gateway, everyMs, times]) => {

@@ -1,0 +1,140 @@
+import { execFile, execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { bundleProgram } from "../lab/bundle-program.ts";
+import { unpackDebianPackages } from "../lab/debian-packages.ts";
+import { openProbePlace, type ProbePlace } from "./capture-probe.ts";
+import { type CapturePlace, peakMegabytes, peersOf, type StartCapturing, startWriter } from "./capture-programs.ts";
+import { processorSeconds } from "./processor-time.ts";
+
+/** Frames of one run by their octets: about half a gigabyte at most is written, and removed. */
+const RUNS: readonly { readonly size: number; readonly count: number }[] = [{ size: 64, count: 1_500_000 }, { size: 300, count: 1_000_000 }, { size: 1500, count: 300_000 }];
+/** Where something is lost at full speed, these parts of it are offered too. */
+const LOWER_RATES = [0.5, 0.25, 0.1];
+/** What is on its way when the sender ends is there by then: a second is the longest that tcpdump leaves frames in the kernel. */
+const DRAIN_MS = 1500;
+const SETTLE_MS = 500;
+/** What runs for months has been compiled and has its memory: what comes first is not measured, though its losses count. */
+const WARM_UP = { count: 250_000, pps: 50_000 };
+const LONGEST_FLOOD_MS = 120_000;
+
+type Programs = Readonly<Record<"ours" | "tcpdump" | "dumpcap", StartCapturing>>;
+
+/** What one program did with one flood. */
+interface Run {
+  readonly offered_pps: number;
+  readonly captured: number;
+  readonly dropped: number;
+  readonly cpu_ns_per_packet: number;
+  readonly rss_mb: number;
+}
+
+/**
+ * Floods an interface of a veth pair, in a namespace of its own, with frames of 64, 300 and 1500 octets, and has them captured into files:
+ * by a probe's traffic process, with guards and flow table, by `tcpdump -w` and by dumpcap, taking turns. Where one of them loses frames,
+ * lower rates are tried too. What is in ours' files, and what the others count, is compared with what was sent: `dropped` is all the rest.
+ * @param args `--rounds N` (1 to 5; 1): runs of each: the frames added up, the median of the processor time, and the worst. `--writer`: instead of a probe, the least that captures and writes.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const rounds = args.includes("--rounds") ? Number(args[args.indexOf("--rounds") + 1]) : 1;
+  if (!(Number.isInteger(rounds) && rounds >= 1 && rounds <= 5)) throw new Error("capture takes --rounds and a number from 1 to 5");
+  const tools = await unpackDebianPackages(["tcpdump", "tshark", "wireshark-common"]);
+  const folder = mkdtempSync(join(tmpdir(), "lanthorn-capture-"));
+  try {
+    const { place, start, close } = args.includes("--writer") ? openWriterPlace(folder) : await openProbePlace(folder);
+    try {
+      console.log(JSON.stringify({ bench: "capture", rows: await measure({ ours: start, ...peersOf(tools) }, place, rounds) }));
+    } finally {
+      await close();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measure(programs: Programs, place: CapturePlace, rounds: number) {
+  const rows = [];
+  for (const { size, count } of RUNS) {
+    const full = await runAll(programs, place, { size, count, pps: 0, rounds });
+    rows.push(full);
+    const isWhole = [full, ...Object.values(full.peers)].every(({ dropped }) => dropped === 0);
+    for (const part of isWhole ? [] : LOWER_RATES) {
+      const pps = Math.round(full.offered_pps * part);
+      rows.push(await runAll(programs, place, { size, count: Math.min(count, pps * 3), pps, rounds }));
+    }
+  }
+  return rows;
+}
+
+/** One row: each program after the other, `rounds` times. */
+async function runAll(
+  programs: Programs, place: CapturePlace,
+  flood: { readonly size: number; readonly count: number; readonly pps: number; readonly rounds: number },
+) {
+  const runs: Record<string, Run[]> = {};
+  for (let round = 0; round < flood.rounds; round += 1) {
+    for (const [name, start] of Object.entries(programs)) {
+      const one = await runOnce(start, place, flood);
+      (runs[name] ??= []).push(one);
+      process.stderr.write(`${flood.size} octets, ${name}: ${JSON.stringify(one)}\n`);
+    }
+  }
+  const [ours, tcpdump, dumpcap] = ["ours", "tcpdump", "dumpcap"].map((name) => addUp(runs[name] ?? []));
+  return { size: flood.size, ...(ours as Run), peers: { tcpdump: tcpdump as Run, dumpcap: dumpcap as Run } };
+}
+
+async function runOnce(start: StartCapturing, place: CapturePlace, flood: { readonly size: number; readonly count: number; readonly pps: number }): Promise<Run> {
+  const capturing = await start(place);
+  await pause(SETTLE_MS);
+  const warm = await send(place.namespace, { ...WARM_UP, size: flood.size });
+  await pause(SETTLE_MS);
+  const before = processorSeconds(capturing.pid);
+  const { sent, seconds } = await send(place.namespace, flood);
+  await pause(DRAIN_MS);
+  const used = processorSeconds(capturing.pid) - before;
+  const rss_mb = peakMegabytes(capturing.pid);
+  const { captured } = await capturing.stop();
+  const dropped = Math.max(0, warm.sent + sent - captured);
+  const counted = Math.max(0, sent - dropped);
+  return { offered_pps: Math.round(sent / seconds), captured: counted, dropped, cpu_ns_per_packet: Math.round((used * 1e9) / Math.max(1, counted)), rss_mb };
+}
+
+async function send(namespace: string, { size, count, pps }: { readonly size: number; readonly count: number; readonly pps: number }): Promise<{ readonly sent: number; readonly seconds: number }> {
+  const program = bundleProgram(fileURLToPath(new URL("capture-flood.ts", import.meta.url)));
+  const args = ["netns", "exec", namespace, process.execPath, program, "vb", String(size), String(count), String(pps)];
+  const { stdout } = await promisify(execFile)("ip", args, { timeout: LONGEST_FLOOD_MS, killSignal: "SIGKILL" });
+  return JSON.parse(stdout) as { sent: number; seconds: number };
+}
+
+/** What `runs` come to; of several, the processor time is the median, and `worst` has what each was at its worst. */
+function addUp(runs: readonly Run[]): Run & { readonly worst?: Omit<Run, "offered_pps" | "rss_mb"> } {
+  const sum = (value: (run: Run) => number) => runs.reduce((total, run) => total + value(run), 0);
+  const captured = sum((run) => run.captured);
+  const costs = runs.map((run) => run.cpu_ns_per_packet).toSorted((one, other) => one - other);
+  const worst = { captured: Math.min(...runs.map((run) => run.captured)), dropped: Math.max(...runs.map((run) => run.dropped)), cpu_ns_per_packet: costs.at(-1) ?? 0 };
+  return {
+    offered_pps: Math.round(sum((run) => run.offered_pps) / runs.length), captured, dropped: sum((run) => run.dropped),
+    cpu_ns_per_packet: costs[costs.length >> 1] ?? 0, rss_mb: Math.max(...runs.map((run) => run.rss_mb)), ...(runs.length > 1 && { worst }),
+  };
+}
+
+/** A namespace with the pair `va` and `vb`, where nothing else speaks. */
+function openWriterPlace(folder: string): ProbePlace {
+  const namespace = `lcap${process.pid}`;
+  const ip = (...args: readonly string[]) => void execFileSync("ip", args, { stdio: "pipe" });
+  ip("netns", "add", namespace);
+  const remove = () => ip("netns", "del", namespace);
+  try {
+    execFileSync("ip", ["netns", "exec", namespace, "sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1"], { stdio: "pipe" });
+    ip("-n", namespace, "link", "add", "va", "type", "veth", "peer", "name", "vb");
+    for (const link of ["va", "vb"]) ip("-n", namespace, "link", "set", link, "up");
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return { place: { namespace, interface: "va", folder }, start: startWriter, close: () => Promise.resolve(remove()) };
+}
