@@ -8,8 +8,9 @@ const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   packets: [],
   "packet-io": ["packets"],
   traffic: ["packets"],
-  fingerprints: ["packets", "linear-regex"],
+  fingerprints: ["packets", "linear-regex", "vulnerability"],
   "linear-regex": [],
+  vulnerability: [],
   contract: [],
   client: ["contract"],
   runtime: [],
@@ -18,13 +19,13 @@ const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that stand on nothing else, or on one named library, so that they stay pure. Tests may use more. */
 const LIBRARY_IMPORTS: Readonly<Record<string, readonly string[]>> = {
-  packets: [], traffic: ["node:crypto"], "linear-regex": [], contract: ["zod"], client: ["zod"],
+  packets: [], traffic: ["node:crypto"], "linear-regex": [], vulnerability: [], contract: ["zod"], client: ["zod"],
 };
 
 /** Packages of ours that an app may use. An app that is not here fails the test. */
 const APP_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   probe: ["packets", "packet-io", "traffic", "fingerprints", "contract", "client", "runtime"],
-  collector: ["fingerprints", "contract", "runtime"],
+  collector: ["fingerprints", "vulnerability", "contract", "runtime"],
   cli: ["contract", "client", "packets", "runtime"],
 };
 
