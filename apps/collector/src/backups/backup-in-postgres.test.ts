@@ -12,7 +12,7 @@ import { createDatabaseTools } from "./database-tools.ts";
 import { databaseOf, withDatabase } from "./postgres/libpq.ts";
 import { doBackupJob } from "./job.ts";
 import type { ProgramsSettings } from "./postgres/programs.ts";
-import { createScratch } from "./postgres/scratch.ts";
+import { createScratch, scratchComment } from "./postgres/scratch.ts";
 import { openSession, type PostgresSession } from "./postgres/session.ts";
 import { unpackBackup } from "./read-backup.ts";
 import { restoreBackup } from "./restore/restore.ts";
@@ -67,7 +67,23 @@ const ask = async (text: string, at: PostgresLocation = location) => {
     await session.close();
   }
 };
-const scratches = async () => (await ask("select datname from pg_database where datname like 'lanthorn\\_scratch\\_%'")).length;
+/** Those of this test's own database: others run on the same server meanwhile. @returns By name, the comment of each. */
+const scratchesOf = async (at: PostgresLocation): Promise<ReadonlyMap<string, string>> => {
+  const found = await ask(`
+    select datname as name, shobj_description(oid, 'pg_database') as comment from pg_database
+    where strpos(shobj_description(oid, 'pg_database'), '"${databaseOf(at.url)}"') > 0`);
+  return new Map(found.map(({ name = "", comment = "" }) => [name, comment]));
+};
+const scratches = async () => (await scratchesOf(location)).size;
+
+/** A database with this one's connection to it; made again where a backup of another test has dropped it before that. */
+const createUsed = async (name: string): Promise<PostgresSession> => {
+  for (;;) {
+    await ask(`create database ${name}`);
+    const session = await openSession(withDatabase(location.url, name)).catch(() => null);
+    if (session) return session;
+  }
+};
 
 describe("a backup of a PostgreSQL database", () => {
   test("is read back into a database of its own, counted, and leaves none behind", async () => {
@@ -79,6 +95,16 @@ describe("a backup of a PostgreSQL database", () => {
     expect(manifest.database.migrations).toContain("0001-first");
     expect(readFileSync(databaseFile).subarray(0, 5).toString()).toBe("PGDMP");
     expect(files.map(({ name }) => name)).toEqual(["sealing-key"]);
+    expect(await scratches()).toBe(0);
+  });
+
+  test("is counted in a database whose comment says what it is, until it has the place of another", async () => {
+    const admin = await openSession(location.url);
+    const scratch = await createScratch(admin, location.url);
+    expect([...(await scratchesOf(location))]).toEqual([[scratch.name, scratchComment(scratch.name, databaseOf(location.url))]]);
+    expect(scratchComment("it's", 'a"b')).toContain('drop database "it\'s";');
+    await scratch.close();
+    await admin.close();
     expect(await scratches()).toBe(0);
   });
 
@@ -159,13 +185,13 @@ describe("a backup of a PostgreSQL database", () => {
     const id = createId().replaceAll("-", "");
     const made = `lanthorn_scratch_${id}`;
     const forgotten = `lanthorn_scratch_${(Number.parseInt(id.slice(0, 12), 16) - 3_600_000).toString(16).padStart(12, "0")}${id.slice(12)}`;
-    for (const name of [left, used, made, forgotten]) await ask(`create database ${name}`);
-    const session = await openSession(withDatabase(location.url, used));
+    for (const name of [left, made, forgotten]) await ask(`create database ${name}`);
+    const session = await createUsed(used);
     await write();
     const names = new Set((await ask("select datname as name from pg_database")).map(({ name }) => name));
     expect([left, used, made, forgotten].map((name) => names.has(name))).toEqual([false, true, true, false]);
     await session.close();
-    for (const name of [used, made]) await ask(`drop database ${name}`);
+    for (const name of [used, made]) await ask(`drop database if exists ${name}`);
   });
 
   test("is verified as a job, which does not look into a file that was changed", async () => {
@@ -230,8 +256,9 @@ describe("a restore into PostgreSQL", () => {
     const absent = { url: withDatabase(location.url, `absent_${createId()}`) };
     await restore({ database: absent, dataDir: join(folder, "third") });
     expect(await tenants(absent)).toBe("100");
-    const left = await ask("select datname as name from pg_database where datname like '%before_restore%'");
-    expect(left).toEqual([]);
+    const before = [empty, absent].map(({ url }) => `'${databaseOf(url).slice(0, 31)}_before_restore_${STAMP.toLowerCase()}'`);
+    expect(await ask(`select datname as name from pg_database where datname in (${before.join(", ")})`)).toEqual([]);
+    expect([...(await scratchesOf(empty)), ...(await scratchesOf(absent))]).toEqual([]);
     await ask(`drop database "${databaseOf(absent.url)}"`);
   });
 

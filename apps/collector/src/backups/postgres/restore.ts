@@ -60,6 +60,7 @@ export async function targetPostgres(location: PostgresLocation, settings: Progr
         try {
           if (isThere) await admin.ask(`alter database ${quoteName(name)} rename to ${quoteName(before)}`);
           await admin.ask(`alter database ${quoteName(scratch.name)} rename to ${quoteName(name)}`);
+          await admin.ask(`comment on database ${quoteName(name)} is null`);
           await admin.ask("commit");
         } catch (cause) {
           await admin.ask("rollback");

@@ -71,6 +71,13 @@ async function make(admin: PostgresSession, name: string, like: string): Promise
     const what = `the user ${user} may make no database, in which a backup is restored and counted: alter role ${quoteName(user)} createdb`;
     throw new CollectorError("backup-failed", what, { cause });
   }
+  await admin.ask(`comment on database ${quoteName(name)} is ${quoteText(scratchComment(name, like))}`);
+}
+
+/** What an administrator reads who finds a scratch database, by `\l+` of psql. @param like The database whose settings it has. */
+export function scratchComment(name: string, like: string): string {
+  return `lanthorn-collector made this for the database ${quoteName(like)}: it restores a backup here, counts it and drops this again. `
+    + `Where nobody is connected, a process that was killed has left it: drop database ${quoteName(name)};`;
 }
 
 async function clearLeft(admin: PostgresSession): Promise<void> {
