@@ -38,6 +38,7 @@ const MESSAGES: Readonly<Record<string, z.ZodType>> = {
   reply: Reply,
   "reply-failed": Reply,
   "reply-refused": Reply,
+  "reply-not-configured": Reply,
   "reply-pcap-watch": Reply,
   "stream-frame": StreamFrame,
   "webhook-payload": WebhookPayload,

@@ -30,5 +30,5 @@ test("where no traffic is recorded any more, files of earlier days are still sen
   // It does not fit: that may change.
   const tight = captureHandlers(null, { dataDir, spool: createSpool({ dataDir, budgetBytes: 10 }) });
   expect(await tight.pcap_fetch({ pcap_id: await capture() })).toMatchObject({ reason: "not-now" });
-  expect(await handlers.pcap_stop({ pcap_id: createId() })).not.toHaveProperty("reason");
+  expect(await handlers.pcap_stop({ pcap_id: createId() })).toMatchObject({ reason: "not-configured", refused: expect.stringContaining("[traffic]") as string });
 });

@@ -14,7 +14,9 @@ export interface StoredCaptures {
   readonly spool: Pick<Spool, "add" | "list" | "remove">;
 }
 
-const REFUSED = { refused: "this probe records no traffic: name its interfaces under [traffic] in the probe's configuration file" };
+const REFUSED = {
+  refused: "the probe records no traffic: name its interfaces under [traffic] in its configuration file, as interfaces = [\"eth0\"], and start it again", reason: "not-configured",
+} as const;
 
 /**
  * The commands about captures, which the traffic process carries out.

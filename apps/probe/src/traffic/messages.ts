@@ -1,5 +1,5 @@
 /** What the daemon and its traffic process say to each other. Whatever is not here is refused. */
-import { CaptureSettings, COMMAND_REFUSALS, Id, PCAP_COMMANDS, PcapRecorded, TrafficHealth } from "@lanthorn/contract/uplink";
+import { CaptureSettings, COMMAND_REFUSALS, type CommandRefusal, Id, PCAP_COMMANDS, PcapRecorded, type Reply, TrafficHealth } from "@lanthorn/contract/uplink";
 import * as z from "zod";
 import { TrafficSettings } from "./settings.ts";
 
@@ -42,6 +42,14 @@ export type Gap = z.infer<typeof Gap>;
 /** Commands of the collector that the process carries out. */
 export type TrafficCommand = keyof typeof PCAP_COMMANDS;
 const TRAFFIC_COMMANDS = Object.keys(PCAP_COMMANDS) as [TrafficCommand, ...TrafficCommand[]];
+
+/** In words why a command is not carried out, with what that means to the collector where it is one of those meanings. */
+export interface CommandRefused {
+  readonly refused: string;
+  readonly reason?: CommandRefusal | undefined;
+}
+/** What became of a command. */
+export type CommandAnswer = { readonly data: Reply["data"] } | CommandRefused;
 
 /** What the process counts; the daemon adds what it knows of the process itself. Sums since the process began. */
 export const ProcessCounters = z.object({

@@ -166,10 +166,11 @@ export const Command = z.object({
 export type Command = z.infer<typeof Command>;
 
 /**
- * Why a command was refused, for who sent it: there is `no-such-file`, and never will be; or it cannot be done `not-now`, and may be tried
- * again. A refusal for another reason, as a filter that does not compile, has none of these.
+ * Why a command was refused, for who sent it: there is `no-such-file`, and never will be; it cannot be done `not-now`, and may be tried
+ * again; it is `not-configured` in the probe's own file, and its message says what to set there; or the probe reads `no-such-interface`. A
+ * refusal for another reason, as a filter that does not compile, has none of these.
  */
-export const COMMAND_REFUSALS = ["no-such-file", "not-now"] as const;
+export const COMMAND_REFUSALS = ["no-such-file", "not-now", "not-configured", "no-such-interface"] as const;
 /** One of `COMMAND_REFUSALS`. */
 export type CommandRefusal = (typeof COMMAND_REFUSALS)[number];
 

@@ -45,6 +45,26 @@ test("a filter that does not compile is refused with the compiler's words, and l
   expect((await bench.audited("pcap.watch.refused")).length).toBe(1);
 });
 
+test("a refusal that is not about the filter is not said to be: what to configure, the interface, nothing there, not now", async () => {
+  const bench = await openPcapBench();
+  const probe = await bench.probe();
+  const ask = async (reason: string, path = "/pcap", body: object = {}) => {
+    for (const command of ["pcap_start", "pcap_watch", "pcap_export"] as const) probe.handlers[command] = () => ({ refused: "the words", reason });
+    const { status, body: { error } } = await bench.call("POST", path, { body });
+    return [status, error.code, error.message, error.details];
+  };
+  const period = { from: "2026-11-20T08:00:00.000Z", to: "2026-11-20T09:00:00.000Z" };
+  for (const [path, body] of [["/pcap", {}], ["/pcap/watch", {}], ["/pcap/export", period]] as const) {
+    expect(await ask("not-configured", path, body)).toEqual([409, "CONFLICT", "the words", { reason: "not-configured", probe_id: probe.probeId }]);
+  }
+  expect(await ask("no-such-interface", "/pcap", { interface: "eth9" })).toEqual([400, "BAD_REQUEST", "interface: the words", [{ path: "interface", message: "the words" }]]);
+  expect(await ask("no-such-file", "/pcap/export", period)).toEqual([404, "NOT_FOUND", "the words", null]);
+  expect((await bench.call("GET", "/pcap")).body.data).toEqual([]);
+  // A newer probe's reason is none that this collector knows.
+  expect((await ask("no-such-moon")).slice(0, 2)).toEqual([400, "BAD_REQUEST"]);
+  expect((await ask("not-now")).slice(0, 2)).toEqual([503, "SERVICE_UNAVAILABLE"]);
+});
+
 test("an export says what of the recording is wanted", async () => {
   const bench = await openPcapBench();
   const probe = await bench.probe();

@@ -29,8 +29,9 @@ export interface ProbeCommands {
   /**
    * @param about The field of the request that a refusal is about.
    * @returns The reply's data.
-   * @throws ApiError BAD_REQUEST with the probe's own words where it refuses; SERVICE_UNAVAILABLE where it is away, does not
-   * answer in time, or cannot do it now; NOT_FOUND where it says that there is no such file.
+   * @throws ApiError, with the probe's own words: BAD_REQUEST where it refuses what was asked for; CONFLICT where its configuration does not
+   * allow it; NOT_FOUND where it says that there is no such file; SERVICE_UNAVAILABLE where it is away, does not answer in time, or cannot do
+   * it now.
    */
   ask<T extends PcapCommand>(probe: ProbeAddress, type: T, data: CommandData<T>, about: string): Promise<Reply["data"]>;
   /** Sends a command without waiting. @param id Of the command, by which its reply is known. @throws What the broker says when it cannot take it. */
@@ -103,9 +104,7 @@ export function createProbeCommands(deps: {
     async ask(probe, type, data, about) {
       const outcome = await tell(probe, type, data);
       if (outcome.kind === "done") return outcome.data;
-      if (outcome.kind !== "refused" || outcome.reason === "not-now") throw unavailable(outcome.words);
-      if (outcome.reason === "no-such-file") throw new ApiError("NOT_FOUND", outcome.words);
-      throw badRequest([{ path: [about], message: outcome.words }]);
+      throw outcome.kind === "refused" ? refusalOf(outcome, probe, about) : unavailable(outcome.words);
     },
     async replied({ probeId }, reply) {
       const { command_id: id } = reply;
@@ -118,6 +117,22 @@ export function createProbeCommands(deps: {
 }
 
 const UNSENT: Reply = { v: MESSAGE_VERSION, command_id: null, ok: false, error: { code: "failed", message: "the command could not be sent to it; try again" }, data: {} };
+
+function refusalOf({ reason, words }: Extract<Outcome, { kind: "refused" }>, { probeId }: ProbeAddress, about: string): ApiError {
+  switch (reason) {
+    case "not-now":
+      return unavailable(words);
+    case "no-such-file":
+      return new ApiError("NOT_FOUND", words);
+    case "not-configured":
+      return new ApiError("CONFLICT", words, { details: { reason, probe_id: probeId } });
+    case "no-such-interface":
+      return badRequest([{ path: ["interface"], message: words }]);
+    case null:
+    default:
+      return badRequest([{ path: [about], message: words }]);
+  }
+}
 
 /** @param reply Null where there was none in time. */
 function readReply(reply: Reply | null): Outcome {

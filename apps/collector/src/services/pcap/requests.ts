@@ -1,4 +1,4 @@
-import type { Pcap, PcapExport, PcapStart } from "@lanthorn/contract";
+import type { ErrorCode, Pcap, PcapExport, PcapStart } from "@lanthorn/contract";
 import { type Clock, createId, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import * as z from "zod";
 import type { Audit } from "../../gateway/audit.ts";
@@ -15,7 +15,8 @@ import type { PcapRow, PcapsStore } from "./store/pcaps-store.ts";
 export interface PcapRequests {
   /**
    * Starts a capture; it runs when the promise resolves.
-   * @throws ApiError BAD_REQUEST with the probe's words, as the filter's compiler's; NOT_FOUND; SERVICE_UNAVAILABLE while no probe is there.
+   * @throws ApiError BAD_REQUEST with the probe's words, as the filter's compiler's; CONFLICT where its configuration does not allow it;
+   * NOT_FOUND; SERVICE_UNAVAILABLE while no probe is there.
    */
   start(actor: Actor, order: PcapStart): Promise<Pcap>;
   /** Has a file cut from what was recorded continuously. @throws ApiError as `start`. */
@@ -33,6 +34,9 @@ export interface PcapRequestsDependencies {
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;
 }
+
+/** A probe that refuses so has begun nothing. */
+const TAKEN_BACK: ReadonlySet<string> = new Set(["BAD_REQUEST", "CONFLICT", "NOT_FOUND"] satisfies readonly ErrorCode[]);
 
 /** Nothing is counted before a probe has counted. */
 export const NO_COUNTERS = { received: 0, dropped_by_kernel: 0, dropped_by_probe: 0, left_out: 0 };
@@ -77,7 +81,7 @@ export function createPcapRequests(deps: PcapRequestsDependencies): PcapRequests
         actor, action: `${action}.refused`, target: { type: "pcap", id: row.id }, before: null, after: { ...toAudited(row), reason: describeError(error) },
       }));
       // A probe that refused has nothing; one that was silent may have begun, and says so when it is back.
-      if (error instanceof ApiError && error.code === "BAD_REQUEST") await store.takeBack(row.id);
+      if (error instanceof ApiError && TAKEN_BACK.has(error.code)) await store.takeBack(row.id);
       else await store.setState(row.id, ["requested"], { state: "failed", detail: describeError(error).slice(0, 512) }, now());
       throw markNoted(error);
     }

@@ -23,7 +23,7 @@ interface PcapParts {
 
 const { endpoint, routes } = endpointsOf<PcapParts>();
 const RETRY_SECONDS = "3";
-const REFUSALS = "What the probe refuses is answered 400 with its words, as those of the filter's compiler; 503 while no probe is there.";
+const REFUSALS = "What the probe refuses is answered 400 with its words, as those of the filter's compiler; 409 where its configuration does not allow it; 503 while no probe is there.";
 
 /** Notes each try that was refused or failed, whatever refused it. Lists and records without packets are none. */
 function noteRefusals(router: OpenAPIHono<GatewayEnvironment>, { downloads }: PcapParts): void {

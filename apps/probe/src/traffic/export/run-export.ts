@@ -8,12 +8,13 @@ import { type CaptureFileFacts, removeCaptureFile } from "../capture-files/facts
 import type { CapturePrivacy } from "../capture-files/privacy.ts";
 import { filesFolder } from "../capture-files/repair.ts";
 import type { ContinuousCapture } from "../continuous/continuous.ts";
+import type { CommandRefused } from "../messages.ts";
 import { type ExportRequest, FromExport, readLine, type ToExport } from "./export-messages.ts";
 
 /** Exports from the continuous capture, each in a process of its own at the lowest priority. */
 export interface Exports {
   /** @returns Why it cannot be, in words; null when it has begun. */
-  start(data: CommandData<"pcap_export">, limits: { readonly maxBytes: number }): Promise<{ readonly refused: string } | null>;
+  start(data: CommandData<"pcap_export">, limits: { readonly maxBytes: number }): Promise<CommandRefused | null>;
   /** What the site wants left out has changed: it is left out of running exports too. */
   configure(): void;
   /** Ends one with what it has. @returns Whether there is such an export. */
@@ -73,7 +74,7 @@ export function createExports(deps: ExportsDeps): Exports {
     for (const one of running.values()) one.say({ kind: "pace", is_paused: isPaused });
   });
 
-  async function find(data: CommandData<"pcap_export">, maxBytes: number): Promise<ExportRequest | { readonly refused: string }> {
+  async function find(data: CommandData<"pcap_export">, maxBytes: number): Promise<ExportRequest | CommandRefused> {
     const [from, to] = [Date.parse(data.from), Date.parse(data.to)];
     if (from > to) return { refused: "the time ends before it begins" };
     if (data.host === null && (data.peer !== null || data.side !== "both")) return { refused: "a peer or a side needs a host" };
@@ -81,7 +82,7 @@ export function createExports(deps: ExportsDeps): Exports {
     if ("refused" in compiled) return compiled;
     await continuous.flush();
     const files = await continuous.find({ from, to, hosts: [data.host, data.peer].filter((text) => text !== null) });
-    if (files.length === 0) return { refused: "nothing was recorded in that time, or nothing of that host" };
+    if (files.length === 0) return { refused: "nothing was recorded in that time, or nothing of that host", reason: "no-such-file" };
     return {
       kind: "begin", ...data, from, to, program: compiled.program, files: files.map(({ id, paths }) => ({ id, paths: [...paths] })), folder,
       max_bytes: Math.min(data.bytes, maxBytes), floor_bytes: deps.floorBytes, interfaces: [...deps.interfaces], snap_length: deps.snapLength,
@@ -100,7 +101,7 @@ export function createExports(deps: ExportsDeps): Exports {
   return {
     async start(data, { maxBytes }) {
       const { pcap_id: id } = data;
-      if (running.size + starting.size >= MAX_EXPORTS) return { refused: `${MAX_EXPORTS} exports run already; wait until one has ended` };
+      if (running.size + starting.size >= MAX_EXPORTS) return { refused: `${MAX_EXPORTS} exports run already; wait until one has ended`, reason: "not-now" };
       if (running.has(id) || starting.has(id)) return { refused: "this export runs already" };
       starting.add(id);
       try {

@@ -1,14 +1,14 @@
 import type { CommandData } from "@lanthorn/contract/uplink";
 import { createFrameCursor, type FrameBlock, type FrameCursor } from "@lanthorn/packet-io";
 import type { Clock } from "@lanthorn/runtime";
+import type { CommandAnswer, CommandRefused } from "../messages.ts";
 import type { OpenRecording, Recording } from "../recording.ts";
 import { fromMegabytes, type OnDemandSettings } from "../settings.ts";
 import type { CompileFilter, FrameProgram } from "./filter-program.ts";
 
 /** Captures that somebody has asked for. */
 export interface RequestedCaptures {
-  /** @returns In words why it is not begun. */
-  start(command: CommandData<"pcap_start">): { readonly refused: string } | { readonly data: Record<string, unknown> };
+  start(command: CommandData<"pcap_start">): CommandAnswer;
   /** @returns Whether it was running. */
   stop(id: string): boolean;
   /** Ends it, and leaves nothing of it. @returns Whether it was running. */
@@ -63,10 +63,10 @@ export function createRequestedCaptures(deps: {
     return true;
   }
 
-  function begin(command: CommandData<"pcap_start">): ReturnType<RequestedCaptures["start"]> {
+  function begin(command: CommandData<"pcap_start">): CommandAnswer {
     const { pcap_id: id, filter, packets: maxPackets } = command;
     if (find(id)) return { refused: "this capture is already running" };
-    if (running.length >= MAX_CAPTURES) return { refused: `${MAX_CAPTURES} captures are already running; stop one of them, or wait` };
+    if (running.length >= MAX_CAPTURES) return { refused: `${MAX_CAPTURES} captures are already running; stop one of them, or wait`, reason: "not-now" };
     const found = findInterface(command.interface, deps.interfaces);
     if ("refused" in found) return found;
     const compiled = deps.compile(filter, deps.snapLength);
@@ -76,7 +76,7 @@ export function createRequestedCaptures(deps: {
       id, trigger: "request", interfaceId: found.id, filter, snapLength: Math.min(command.snap_length, deps.snapLength),
       headersOnly: command.headers_only, maxBytes, about: { alertIds: [], macs: [], ips: [] }, comment: "",
     });
-    if ("refused" in recording) return recording;
+    if ("refused" in recording) return { ...recording, reason: "not-now" };
     running.push({
       recording, command, interfaceId: found.id, program: compiled.program, endsAt: clock.monotonic() + seconds * 1000, maxPackets, leftOut: 0, over: null,
     });
@@ -144,9 +144,12 @@ function takeFrames(capture: RunningCapture, cursor: FrameCursor, interfaceId: n
 }
 
 /** @returns The number of an interface that is read, null for all; in words what to do for one that is not. */
-export function findInterface(name: string | null, interfaces: readonly string[]): { readonly id: number | null } | { readonly refused: string } {
+export function findInterface(name: string | null, interfaces: readonly string[]): { readonly id: number | null } | CommandRefused {
   if (name === null) return { id: null };
   const id = interfaces.indexOf(name);
   if (id >= 0) return { id };
-  return { refused: `this probe does not read ${name}; it reads ${interfaces.join(", ")}. Add it to interfaces under [traffic] in the probe's configuration file` };
+  return {
+    refused: `the probe does not read ${name}; it reads ${interfaces.join(", ")}. Add it to interfaces under [traffic] in the probe's configuration file, and start it again`,
+    reason: "no-such-interface",
+  };
 }

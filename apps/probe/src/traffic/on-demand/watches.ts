@@ -2,6 +2,7 @@ import { type CommandData, MAX_PCAP_WATCH_BYTES, PCAP_WATCH_SECONDS, type PcapWa
 import { createFrameCursor, type FrameBlock, type FrameView } from "@lanthorn/packet-io";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import { type CapturePrivacy, createPrivacyCut } from "../capture-files/privacy.ts";
+import type { CommandRefused } from "../messages.ts";
 import { millisecondsOf } from "../ring/memory-ring.ts";
 import { findInterface } from "./captures.ts";
 import type { CompileFilter, FrameProgram } from "./filter-program.ts";
@@ -9,7 +10,7 @@ import type { CompileFilter, FrameProgram } from "./filter-program.ts";
 /** Live views: each keeps the last matching frames until somebody fetches them. */
 export interface Watches {
   /** Begins a view, or goes on with it. @returns In words why not. */
-  look(command: CommandData<"pcap_watch">): { readonly refused: string } | { readonly data: PcapWatchReply };
+  look(command: CommandData<"pcap_watch">): CommandRefused | { readonly data: PcapWatchReply };
   onBlock(block: FrameBlock, interfaceId: number): void;
   /** What the site wants left out has changed: what waits to be fetched is not shown any more. */
   configure(): void;
@@ -83,8 +84,8 @@ export function createWatches(deps: {
     watch.keptBytes = octets;
   }
 
-  function begin({ filter, interface: name, snap_length: snapLength }: CommandData<"pcap_watch">): Watch | { readonly refused: string } {
-    if (watches.size >= MAX_WATCHES) return { refused: `${MAX_WATCHES} live views are already open; close one of them` };
+  function begin({ filter, interface: name, snap_length: snapLength }: CommandData<"pcap_watch">): Watch | CommandRefused {
+    if (watches.size >= MAX_WATCHES) return { refused: `${MAX_WATCHES} live views are already open; close one of them, or wait half a minute`, reason: "not-now" };
     const found = findInterface(name, deps.interfaces);
     if ("refused" in found) return found;
     const compiled = deps.compile(filter, deps.snapLength);

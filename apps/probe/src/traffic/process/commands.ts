@@ -1,12 +1,9 @@
-import { type CommandData, type CommandRefusal, PCAP_COMMANDS } from "@lanthorn/contract/uplink";
+import { type CommandData, PCAP_COMMANDS } from "@lanthorn/contract/uplink";
 import { readNote, removeCaptureFile } from "../capture-files/facts.ts";
-import type { ToProcess } from "../messages.ts";
+import type { CommandAnswer, ToProcess } from "../messages.ts";
 import type { RequestedCaptures } from "../on-demand/captures.ts";
 import type { Watches } from "../on-demand/watches.ts";
 import type { Uploads } from "./uploads.ts";
-
-/** What became of a command. */
-export type CommandAnswer = { readonly data: Record<string, unknown> } | { readonly refused: string; readonly reason?: CommandRefusal | undefined };
 
 /** What commands reach. */
 export interface CommandReach {

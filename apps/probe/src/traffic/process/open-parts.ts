@@ -8,9 +8,9 @@ import { type CapturePrivacy, privacyOf } from "../capture-files/privacy.ts";
 import { filesFolder, findLeftFiles } from "../capture-files/repair.ts";
 import { openContinuous } from "../continuous/continuous.ts";
 import { createExports } from "../export/run-export.ts";
-import type { FromProcess } from "../messages.ts";
+import type { CommandAnswer, FromProcess } from "../messages.ts";
 import { fromMegabytes } from "../settings.ts";
-import { carryOutCommand, type CommandAnswer } from "./commands.ts";
+import { carryOutCommand } from "./commands.ts";
 import { createFileRooms, type FileRooms } from "./file-rooms.ts";
 import { repairLeftFiles } from "./left-files.ts";
 import { createRecordings } from "./recordings.ts";
@@ -108,7 +108,9 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   };
 }
 
-const NOT_RECORDED = "this probe records nothing continuously: set enabled = true under [traffic.continuous] in its configuration file";
+const NOT_RECORDED = {
+  refused: "the probe records nothing continuously: set continuous.enabled = true under [traffic] in its configuration file, and start it again", reason: "not-configured",
+} as const;
 
 const NOT_REMOVED = "a capture file that was deleted cannot be removed";
 
@@ -120,7 +122,7 @@ function openExports(deps: PartsDeps & {
 }) {
   const { continuous, free, begin: { settings } } = deps;
   if (!continuous) {
-    return { start: (): Promise<CommandAnswer> => Promise.resolve({ refused: NOT_RECORDED }), stop: () => false, drop: () => false, configure: () => {}, close: () => Promise.resolve() };
+    return { start: (): Promise<CommandAnswer> => Promise.resolve(NOT_RECORDED), stop: () => false, drop: () => false, configure: () => {}, close: () => Promise.resolve() };
   }
   const room = deps.rooms.of("export");
   const claims = new Map<string, number>();
@@ -152,7 +154,7 @@ function openExports(deps: PartsDeps & {
     async start(data: CommandData<"pcap_export">): Promise<CommandAnswer> {
       const there = Math.max(MIN_EXPORT_BYTES, free.free() - EXPORT_MARGIN_BYTES);
       const maxBytes = Math.min(data.bytes, fromMegabytes(settings.on_demand.max_megabytes), fromMegabytes(settings.on_demand.budget_megabytes), there);
-      if (claims.has(data.pcap_id) || await room.claim(maxBytes) !== null) return { refused: "the probe's disk has no room for an export" };
+      if (claims.has(data.pcap_id) || await room.claim(maxBytes) !== null) return { refused: "the probe's disk has no room for an export", reason: "not-now" };
       claims.set(data.pcap_id, maxBytes);
       const refusal = await exports.start(data, { maxBytes });
       if (!refusal) return { data: { bytes: maxBytes } };

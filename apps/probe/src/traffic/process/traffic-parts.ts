@@ -1,9 +1,8 @@
 import type { CaptureSettings } from "@lanthorn/contract/uplink";
-import type { ProcessCounters, ToProcess } from "../messages.ts";
+import type { CommandAnswer, ProcessCounters, ToProcess } from "../messages.ts";
 import type { RequestedCaptures } from "../on-demand/captures.ts";
 import type { Watches } from "../on-demand/watches.ts";
 import type { OpenRecording } from "../recording.ts";
-import type { CommandAnswer } from "./commands.ts";
 import type { Sink } from "../sinks.ts";
 
 /** What the process has of files, and of sinks behind the first three. */

@@ -1,14 +1,11 @@
-import type { CommandRefusal, Reply } from "@lanthorn/contract/uplink";
 import type { Clock } from "@lanthorn/runtime";
-
-/** What became of a command: its data, or in words why it was not carried out. */
-export type TrafficAnswer = { readonly data: Reply["data"] } | { readonly refused: string; readonly reason?: CommandRefusal | undefined };
+import type { CommandAnswer } from "../messages.ts";
 
 /** Commands that the process was given and has not yet answered. */
 export interface PendingCommands {
   /** @param send Sends it under the id. @returns What becomes of it; a refusal when that takes too long. */
-  add(send: (id: number) => boolean): Promise<TrafficAnswer>;
-  settle(id: number, answer: TrafficAnswer): void;
+  add(send: (id: number) => boolean): Promise<CommandAnswer>;
+  settle(id: number, answer: CommandAnswer): void;
   failAll(reason: string): void;
 }
 
@@ -18,9 +15,9 @@ const MAX_ANSWER_MS = 15_000;
 
 /** At most 32 at once; more are refused. */
 export function createPendingCommands(clock: Pick<Clock, "after">): PendingCommands {
-  const waiting = new Map<number, (answer: TrafficAnswer) => void>();
+  const waiting = new Map<number, (answer: CommandAnswer) => void>();
   let lastId = 0;
-  const settle = (id: number, answer: TrafficAnswer): void => {
+  const settle = (id: number, answer: CommandAnswer): void => {
     waiting.get(id)?.(answer);
     waiting.delete(id);
   };

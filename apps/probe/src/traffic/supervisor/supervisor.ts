@@ -1,9 +1,9 @@
 import type { CaptureSettings, CommandData, PcapRecorded, TrafficHealth } from "@lanthorn/contract/uplink";
 import type { Clock, Log } from "@lanthorn/runtime";
-import type { AlertNotice, FromProcess, ProcessCounters, TrafficCommand } from "../messages.ts";
+import type { AlertNotice, CommandAnswer, FromProcess, ProcessCounters, TrafficCommand } from "../messages.ts";
 import { fromMegabytes, type TrafficSettings } from "../settings.ts";
 import { createAlertMemory, createAllowance, createGaps, createSums } from "./process-memory.ts";
-import { createPendingCommands, type TrafficAnswer } from "./pending-commands.ts";
+import { createPendingCommands } from "./pending-commands.ts";
 import { toHealth } from "./process-health.ts";
 import { createRunner, type Runner } from "./runner.ts";
 import type { StartedProcess } from "./start-process.ts";
@@ -13,7 +13,7 @@ export interface TrafficSupervisor {
   /** Frames are to be kept for an alert. It never waits; what the process has no time for is counted there. */
   alert(notice: AlertNotice): void;
   /** Has a command of the collector carried out. Does not reject. */
-  command<T extends TrafficCommand>(command: T, data: CommandData<T>): Promise<TrafficAnswer>;
+  command<T extends TrafficCommand>(command: T, data: CommandData<T>): Promise<CommandAnswer>;
   /** The site's settings have changed. */
   configure(site: CaptureSettings): void;
   health(): TrafficHealth;

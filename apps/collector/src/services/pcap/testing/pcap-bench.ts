@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { Command, type CommandRefusal, type CommandType, EnrollmentToken, EnrollResponse, type EventData, MESSAGE_VERSION, PIECE_MAX_BYTES, probeTopic, type Reply } from "@lanthorn/contract";
+import { Command, type CommandType, EnrollmentToken, EnrollResponse, type EventData, MESSAGE_VERSION, PIECE_MAX_BYTES, probeTopic, type Reply } from "@lanthorn/contract";
 import { createId, toInstant } from "@lanthorn/runtime";
 import { expect, onTestFinished } from "vitest";
 import { createRequest } from "../../../certificates/testing/request.ts";
 import { type Answer, type Stack, startStack } from "../../agents/testing/stack.ts";
 
 /** What a test's probe does at a command: the data of its reply, or why it refuses; null to say nothing. */
-type Handler = (data: Record<string, unknown>) => { readonly data: Reply["data"] } | { readonly refused: string; readonly reason?: CommandRefusal } | null;
+type Handler = (data: Record<string, unknown>) => { readonly data: Reply["data"] } | { readonly refused: string; readonly reason?: string } | null;
 
 /** A probe that is online, with its certificate. */
 export interface RecordingProbe {
@@ -99,7 +99,7 @@ async function connect(stack: Stack): Promise<RecordingProbe> {
     heard.push(command);
     const outcome = handlers[command.type]?.(command.data) ?? null;
     if (!outcome) return;
-    const reply: Reply = {
+    const reply = {
       v: MESSAGE_VERSION, command_id: command.id, ok: "data" in outcome, error: "data" in outcome ? null : { code: "refused", message: outcome.refused, ...(outcome.reason && { reason: outcome.reason }) },
       data: "data" in outcome ? outcome.data : {},
     };
