@@ -148,6 +148,10 @@ describe("the audit log", () => {
         key_id: "k",
         monkey: "m",
         password_set_at: null,
+        sha256: "of a file",
+        secret_sha256: "p",
+        key_sha256: "p",
+        username_sha256: "p",
       }),
     ).toEqual({
       name: "a",
@@ -168,6 +172,10 @@ describe("the audit log", () => {
       key_id: "k",
       monkey: "m",
       password_set_at: null,
+      sha256: "of a file",
+      secret_sha256: "[secret]",
+      key_sha256: "[secret]",
+      username_sha256: "[secret]",
     });
   });
 

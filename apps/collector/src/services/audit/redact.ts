@@ -5,6 +5,8 @@ const SECRET_PARTS = [
 ];
 /** Names that hold a secret only when they are the whole name. */
 const SECRET_NAMES = new Set(["key", "pin", "auth", "priv"]);
+/** The SHA-256 of a file, by which it is known again; that of a secret says in its name of what it is. */
+const FILE_HASH = "sha256";
 /** What such a thing is called by, or when it was made, is no secret. */
 const HARMLESS_ENDINGS = /(_id|_ids|_at|_count|_seconds|_valid_from)$/;
 
@@ -33,7 +35,7 @@ function copy(value: unknown, depth: number): unknown {
 
 function isSecret(name: string): boolean {
   const plain = name.replaceAll(/([a-z\d])([A-Z])/g, "$1_$2").replaceAll("-", "_").toLowerCase();
-  if (HARMLESS_ENDINGS.test(plain)) return false;
+  if (plain === FILE_HASH || HARMLESS_ENDINGS.test(plain)) return false;
   const joined = plain.replaceAll("_", "");
   return SECRET_NAMES.has(joined) || SECRET_PARTS.some((part) => joined.includes(part));
 }

@@ -55,8 +55,11 @@ describe("a file from a probe", () => {
     const missing = [`${path}/${begun.id}/content`, `/api/v1/agents/probes/${other.probeId}/files/${file.id}/content`];
     for (const one of missing) expect((await stack.call("GET", one)).status).toBe(404);
     for (const one of [path, `${path}/${file.id}/content`]) expect((await stack.call("GET", one, { tenantId: createId() })).status).toBe(404);
-    const audited = await stack.database.db.selectFrom("audit").select("target_id").where("action", "=", "probe_file.download").execute();
-    expect(audited).toEqual([{ target_id: probe.probeId }]);
+    const audited = await stack.database.db.selectFrom("audit").select(["action", "target_id", "after"])
+      .where("action", "like", "probe_file.%").orderBy("id").execute();
+    expect(audited.map(({ action, target_id: target, after }) => [action, target, (JSON.parse(after ?? "null") as { sha256: string }).sha256])).toEqual([
+      ["probe_file.download", probe.probeId, file.sha256], ["probe_file.download.refused", other.probeId, capture.sha256],
+    ]);
   });
 
   test("is refused for now while the disk takes nothing, and goes on when it does", async () => {

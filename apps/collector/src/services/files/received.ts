@@ -39,9 +39,8 @@ export function createReceivedFiles(deps: {
       await checkProbe(actor.tenantId, probeId);
       const row = await store.find(probeId, id);
       if (row?.kind === "capture") {
-        const { sha256, ...facts } = toFile(row);
         await store.transaction((trx) => audit(trx, {
-          actor, action: "probe_file.download.refused", target: { type: "probe", id: probeId }, before: null, after: { ...facts, digest: `sha256:${sha256}` },
+          actor, action: "probe_file.download.refused", target: { type: "probe", id: probeId }, before: null, after: toFile(row),
         }));
         throw forbidden("captures are downloaded at /pcap/{pcap_id}/download", "pcap:download");
       }

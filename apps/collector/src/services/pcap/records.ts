@@ -21,9 +21,9 @@ export function toContents({ id, packets, summary }: PcapRow): PcapContents {
   return { id, packets, summary: summary === null ? null : PcapSummary.parse(JSON.parse(summary)) };
 }
 
-/** As much of a capture as the audit log remembers. What is called by the name of a hash is taken for a secret there. */
+/** As much of a capture as the audit log remembers. */
 export function toAudited({ sha256, size_bytes: size, site_id: siteId, probe_id: probeId, trigger, state, filter }: PcapRow): object {
-  return { digest: sha256 === "" ? null : `sha256:${sha256}`, size_bytes: size, site_id: siteId, probe_id: probeId, trigger, state, filter };
+  return { sha256: sha256 || null, size_bytes: size, site_id: siteId, probe_id: probeId, trigger, state, filter };
 }
 
 /** A name that is safe in a header and on any disk. */
