@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline/promises";
@@ -23,6 +23,8 @@ interface Place {
   readonly namespace?: string;
   /** Over the environment of the probe. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The probe's configuration, in TOML. */
+  readonly probeToml?: string;
 }
 
 const program = new Command("npm start --")
@@ -63,11 +65,26 @@ async function runDemonstration(): Promise<void> {
     rmSync(folder, { recursive: true, force: true });
     const env = await nmapOnPath();
     await runSite(
-      { folder, collectorHost: lab.collectorAddress, interface: lab.probe.lanInterface, namespace: lab.probe.namespace, env }, stopped, lab,
+      {
+        folder, collectorHost: lab.collectorAddress, interface: lab.probe.lanInterface, namespace: lab.probe.namespace, env,
+        probeToml: captureSettings(lab.probe.lanInterface),
+      }, stopped, lab,
     );
   } finally {
     if (!lab.wasUp) await lab.close();
   }
+}
+
+/** Captures with small budgets: the demonstration's disk is somebody's own. */
+function captureSettings(interfaceName: string): string {
+  return `[traffic]                             # what lanthorn pcap captures
+interfaces = ["${interfaceName}"]
+memory_megabytes = 128
+ring_megabytes = 16
+evidence = { budget_megabytes = 64 }
+on_demand = { max_megabytes = 32, budget_megabytes = 64 }
+continuous = { enabled = true, budget_megabytes = 32, file_megabytes = 8 }
+`;
 }
 
 /** What the profile `deep` runs, lying beside the lab's own programs. */
@@ -98,7 +115,7 @@ async function runSite(place: Place, stopped: Promise<unknown>, lab: Lab | null)
       dataDir: join(place.folder, "probe"), ...(place.namespace === undefined ? {} : { namespace: place.namespace }),
     };
     const { siteId, probeId } = await enrolled(collector, box, lab === null ? "this-machine" : "demonstration");
-    const probe = await startProbe(box, { interface: place.interface, ...(place.env ? { env: place.env } : {}) });
+    const probe = await startProbe(box, { interface: place.interface, args: configurationOf(place), ...(place.env ? { env: place.env } : {}) });
     try {
       process.stdout.write(`ready ${JSON.stringify({
         url: collector.url, admin: "admin", password_file: collector.passwordFile, site_id: siteId, probe_id: probeId,
@@ -118,6 +135,14 @@ async function runSite(place: Place, stopped: Promise<unknown>, lab: Lab | null)
   }
 }
 
+/** @returns The probe's options for its configuration file, which it writes. */
+function configurationOf({ folder, probeToml }: Place): readonly string[] {
+  if (probeToml === undefined) return [];
+  const file = join(folder, "probe.toml");
+  writeFileSync(file, probeToml);
+  return ["--config", file];
+}
+
 /** A site that was watched before keeps its probe. */
 async function enrolled(collector: Collector, box: ProbeBox, name: string): Promise<{ readonly siteId: string; readonly probeId: string }> {
   const known = (await collector.rest.listProbes()).data.find((probe) => probe.name === name && probe.state !== "revoked");
@@ -135,6 +160,9 @@ function sayWhatNow(collector: Collector, probePid: number, place: Place, lab: L
     ...(lab === null ? [] : [
       "  npm run lab -- join kitchen-tablet      a host joins; watch shows it",
       "  npm run lab -- status                   what is really there",
+      "  npx lanthorn pcap watch                 packets as the probe sees them; Ctrl-C ends it",
+      "  npx lanthorn pcap start --seconds 20    they go to a file",
+      "  npx lanthorn pcap list                  the file's ID and state; when it is ready: npx lanthorn pcap get ID",
     ]),
     "Ctrl-C ends everything.",
     "",

@@ -1,5 +1,5 @@
 import type { PcapWatchFrame } from "@lanthorn/contract";
-import { decodeArp, decodeDns, decodeFrame, formatIp, formatMac, type Frame } from "@lanthorn/packets";
+import { decodeArp, decodeDns, decodeFrame, ETHER_TYPE, formatIp, formatMac, type Frame } from "@lanthorn/packets";
 import { printable } from "../table.ts";
 
 const TCP_FLAGS: readonly (readonly [bit: number, letter: string])[] = [[2, "S"], [1, "F"], [4, "R"], [8, "P"], [16, "."], [32, "U"], [64, "E"], [128, "W"]];
@@ -9,6 +9,7 @@ const ICMP: Readonly<Record<string, string>> = {
   "icmpv6 135": "neighbor solicitation", "icmpv6 136": "neighbor advertisement",
 };
 const DNS_PORTS: ReadonlySet<number> = new Set([53, 5353]);
+const ETHER_TYPES: Readonly<Record<number, string>> = { 0x8809: "LACP", 0x888e: "EAPOL", [ETHER_TYPE.lldp]: "LLDP", 0x88f7: "PTP" };
 const PROTOCOLS: Readonly<Record<number, string>> = { 2: "IGMP", 47: "GRE", 50: "ESP", 51: "AH", 89: "OSPF", 112: "VRRP", 132: "SCTP" };
 
 /** A frame in one line, as tcpdump prints it: time (UTC), who to whom, and what. Nothing that a host sent reaches the terminal as a control character. */
@@ -25,10 +26,14 @@ export function frameLine({ at, bytes, wire_length: length }: PcapWatchFrame): s
 function wordsOf(frame: Frame, length: number): string {
   if (frame.network === "arp") return arpWords(frame);
   const [source, destination] = [frame.sourceIp, frame.destinationIp];
-  if (!source || !destination) return `${macs(frame)} ${frame.network === "llc" ? "LLC" : `ethertype 0x${frame.etherType.toString(16).padStart(4, "0")}`}, length ${length}`;
+  if (!source || !destination) return `${macs(frame)} ${linkWords(frame)}, length ${length}`;
   const family = frame.ipLength === 4 ? "IP" : "IP6";
   const end = (ip: Uint8Array, port: number) => (port < 0 ? formatIp(ip) : `${formatIp(ip)}.${port}`);
   return `${family} ${end(source, frame.sourcePort)} > ${end(destination, frame.destinationPort)}: ${transportWords(frame, length)}`;
+}
+
+function linkWords({ network, etherType }: Frame): string {
+  return network === "llc" ? "LLC" : ETHER_TYPES[etherType] ?? `ethertype 0x${etherType.toString(16).padStart(4, "0")}`;
 }
 
 function transportWords(frame: Frame, length: number): string {

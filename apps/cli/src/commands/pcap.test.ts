@@ -36,13 +36,16 @@ test("captures are listed with what they are about, and how many more there are"
 test("a capture shows what was lost and left out, and packets over time", async () => {
   const summary = {
     protocols: [{ name: "dns", packets: 7, bytes: 700 }], talkers: [{ address: "10.0.0.7", packets: 7, bytes: 700 }], flows_total: 12,
-    flows: [{ protocol: "udp", source: "10.0.0.7", source_port: 50_000, destination: "10.0.0.1", destination_port: 53, packets: 7, bytes: 700 }],
+    flows: [
+      { protocol: "udp", source: "10.0.0.7", source_port: 50_000, destination: "10.0.0.1", destination_port: 53, packets: 7, bytes: 700 },
+      { protocol: "arp", source: "10.0.0.7", source_port: 0, destination: "10.0.0.1", destination_port: 0, packets: 1, bytes: 60 },
+    ],
     timeline: { from: AT, step_ms: 1000, packets: [0, 1, 8, 4] },
   };
   const shown = formatAnswer(await showPcap(connect({
     readPcap: () => Promise.resolve(PCAP), readPcapSummary: () => Promise.resolve({ id: ID, packets: 7, summary }),
   }), ID), false);
-  for (const part of ["3 left out on purpose", "1 by the kernel, 2 by the probe", "case 7", "dns 7", "udp 10.0.0.7.50000 > 10.0.0.1.53 700", " ▁█▄"]) expect(shown).toContain(part);
+  for (const part of ["3 left out on purpose", "1 by the kernel, 2 by the probe", "case 7", "dns 7", "2 of 12: udp 10.0.0.7.50000 > 10.0.0.1.53 700; arp 10.0.0.7 > 10.0.0.1 60", " ▁█▄"]) expect(shown).toContain(part);
   expect(lineOfTime([0, 0])).toBe("  ");
 });
 
@@ -87,6 +90,7 @@ test("a frame is a line as tcpdump's, whatever it holds", () => {
   expect(frameLine(frame(encodeArp(arp), ETHER_TYPE.arp))).toBe("08:15:30.250 ARP who has 10.0.0.1, tell 10.0.0.7 (02:00:00:00:00:07)");
   const tcp = { sourcePort: 50_000, destinationPort: 443, sequenceNumber: 1, acknowledgmentNumber: 0, flags: 2, window: 1000 };
   expect(frameLine(packet(IP_PROTOCOL.tcp, encodeTcp(tcp, ends)))).toBe("08:15:30.250 IP 10.0.0.7.50000 > 10.0.0.1.443: Flags [S], length 0");
+  expect(frameLine(frame(new Uint8Array(50), ETHER_TYPE.lldp))).toBe("08:15:30.250 02:00:00:00:00:07 > 02:00:00:00:00:01 LLDP, length 60");
   expect(frameLine(frame(new Uint8Array(50), 0x88b5))).toContain("02:00:00:00:00:07 > 02:00:00:00:00:01 ethertype 0x88b5");
   for (let length = 0; length < 60; length += 1) {
     const cut = Buffer.from(packet(IP_PROTOCOL.udp, encodeUdp({ sourcePort: 1, destinationPort: 53, payload: query }, ends)).bytes, "base64").subarray(0, length);

@@ -104,7 +104,7 @@ function factsOf(pcap: Pcap) {
     ["file", `${pcap.file_name || "-"}, ${pcap.size_bytes} bytes, ${pcap.packets} packets`], ["sha256", pcap.sha256 ?? "-"],
     ["time", `${pcap.started_at === null ? "-" : shortTime(pcap.started_at)} to ${pcap.finished_at === null ? "-" : shortTime(pcap.finished_at)} (the probe's clock)`],
     ["interfaces", pcap.interfaces.join(", ") || "all"], ["filter", pcap.filter || "none"],
-    ["kept of a packet", pcap.headers_only ? "headers only" : pcap.snap_length === 0 ? "-" : `${pcap.snap_length} bytes`],
+    ["kept of a packet", pcap.headers_only ? "headers only" : pcap.snap_length === 0 ? "-" : pcap.snap_length >= WHOLE_PACKET ? "all of it" : `${pcap.snap_length} bytes`],
     ["frames", `${counters.received} seen, ${counters.left_out} left out on purpose, lost: ${counters.dropped_by_kernel} by the kernel, ${counters.dropped_by_probe} by the probe`],
     ["alerts", pcap.alert_ids.join(", ") || "none"], ["about", [...pcap.ips, ...pcap.macs].join(", ") || "everything"],
     ["locked", pcap.lock === null ? "no" : `by ${pcap.lock.by} at ${shortTime(pcap.lock.at)}${pcap.lock.reason === "" ? "" : `: ${pcap.lock.reason}`}`],
@@ -120,11 +120,18 @@ function contentsOf({ summary }: PcapContents): readonly string[] {
     `Packets over time, from ${shortTime(timeline.from)}, ${timeline.step_ms / 1000} s each: ${lineOfTime(timeline.packets)}`,
     `Protocols: ${protocols.map(({ name, packets }) => `${name} ${packets}`).join(", ") || "none"}`,
     `Who has most bytes: ${talkers.slice(0, 10).map(({ address, bytes }) => `${address} ${bytes}`).join(", ") || "nobody"}`,
-    `Conversations, ${Math.min(10, flows.length)} of ${total}: ${flows.slice(0, 10).map((flow) =>
-      `${flow.protocol} ${flow.source}.${flow.source_port} > ${flow.destination}.${flow.destination_port} ${flow.bytes}`).join("; ") || "none"}`,
+    `Conversations with their bytes, ${Math.min(10, flows.length)} of ${total}: ${flows.slice(0, 10).map(flowWords).join("; ") || "none"}`,
   ];
 }
 
+/** What has no ports, as ARP, has none here. */
+function flowWords({ protocol, source, source_port: from, destination, destination_port: to, bytes }: NonNullable<PcapContents["summary"]>["flows"][number]): string {
+  const hasPorts = from !== 0 || to !== 0;
+  return `${protocol} ${source}${hasPorts ? `.${from}` : ""} > ${destination}${hasPorts ? `.${to}` : ""} ${bytes}`;
+}
+
+/** Longer packets pass no link. */
+const WHOLE_PACKET = 65_536;
 const BARS = "▁▂▃▄▅▆▇█";
 
 /** A bar for each step, as high as it has packets beside the fullest one; a blank for none. */
