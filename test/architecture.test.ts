@@ -71,7 +71,7 @@ const PURE_ROOMS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Parts of packages that have a door of their own, for who would keep all the rest in memory for nothing. */
-const DOORS: ReadonlySet<string> = new Set(["@lanthorn/contract/uplink", "@lanthorn/fingerprints/recog"]);
+const DOORS: ReadonlySet<string> = new Set(["@lanthorn/contract/uplink", "@lanthorn/fingerprints/recog", "@lanthorn/vulnerability/names"]);
 
 /** Libraries that open sockets below IP or call the C library → the packages whose product may use them. */
 const PACKET_LIBRARIES: Readonly<Record<string, readonly string[]>> = { pcap: ["packet-io"], koffi: ["packet-io"] };

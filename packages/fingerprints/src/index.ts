@@ -1,4 +1,4 @@
-export { cpeFromUri, formatCpe } from "./cpe.ts";
+export { cpeFromUri, formatCpe } from "@lanthorn/vulnerability/names";
 export { type DeviceClaim, deviceClaims } from "./evidence/device-claims.ts";
 export { readDhcpClient } from "./evidence/dhcp-client.ts";
 export { readMaker } from "./evidence/maker.ts";

@@ -1,4 +1,4 @@
-import { cpeFromUri } from "../cpe.ts";
+import { cpeFromUri } from "@lanthorn/vulnerability/names";
 import type { Claim, ClaimField } from "../rules/claim.ts";
 import type { RecogMatch } from "./database.ts";
 

@@ -18,7 +18,7 @@ export const FTP_RULES: readonly Rule[] = [
   {
     pattern: /Welcome to Pure-FTPd(?: (\d[\w.]*))?/,
     says: { product: "Pure-FTPd", vendor: "PureFTPd", version: "$1", cpe: "a:pureftpd:pure-ftpd:$1" },
-    examples: [["---------- Welcome to Pure-FTPd [privsep] [TLS] ----------", { product: "Pure-FTPd", vendor: "PureFTPd", cpe: "cpe:2.3:a:pureftpd:pure\\-ftpd:*:*:*:*:*:*:*:*" }]],
+    examples: [["---------- Welcome to Pure-FTPd [privsep] [TLS] ----------", { product: "Pure-FTPd", vendor: "PureFTPd", cpe: "cpe:2.3:a:pureftpd:pure-ftpd:*:*:*:*:*:*:*:*" }]],
   },
   {
     pattern: /^FileZilla Server(?: version)? ?v?(\d[\w.]*)?/,

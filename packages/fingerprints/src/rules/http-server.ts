@@ -41,7 +41,7 @@ export const HTTP_SERVER_RULES: readonly Rule[] = [
   {
     pattern: /^squid(?:\/(\d[\w.]*))?/i,
     says: { product: "Squid http proxy", vendor: "Squid", version: "$1", cpe: "a:squid-cache:squid:$1" },
-    examples: [["squid/5.7", { product: "Squid http proxy", vendor: "Squid", version: "5.7", cpe: "cpe:2.3:a:squid\\-cache:squid:5.7:*:*:*:*:*:*:*" }]],
+    examples: [["squid/5.7", { product: "Squid http proxy", vendor: "Squid", version: "5.7", cpe: "cpe:2.3:a:squid-cache:squid:5.7:*:*:*:*:*:*:*" }]],
   },
   {
     pattern: /MiniDLNA\/(\d[\w.]*)/,

@@ -1,4 +1,4 @@
-import { formatCpe } from "../cpe.ts";
+import { formatCpe } from "@lanthorn/vulnerability/names";
 import type { Claim, ClaimField } from "./claim.ts";
 
 /** Values by field; `$1` stands for a group of the pattern. A `cpe` is `part:vendor:product[:version[:update]]`. */

@@ -65,7 +65,7 @@ export const SNMP_DESCRIPTION_RULES: readonly Rule[] = [
     pattern: /^Linux (\S+) (\d{1,4}\.\d{1,4}\.\d\S*) .*\b(?:x86_64|i686|aarch64|armv\d\w{0,8}|mips\w{0,8})\s*$/s,
     says: { os: "Linux", os_version: "$2", os_cpe: "o:linux:linux_kernel:$2", hostname: "$1" },
     examples: [["Linux core-switch 6.1.0-18-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1 (2024-02-01) x86_64", {
-      os: "Linux", os_version: "6.1.0-18-amd64", os_cpe: "cpe:2.3:o:linux:linux_kernel:6.1.0\\-18\\-amd64:*:*:*:*:*:*:*", hostname: "core-switch",
+      os: "Linux", os_version: "6.1.0-18-amd64", os_cpe: "cpe:2.3:o:linux:linux_kernel:6.1.0-18-amd64:*:*:*:*:*:*:*", hostname: "core-switch",
     }]],
   },
   {
