@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createLog, describeError, endWithOutput, RuntimeError, stopSignal, systemClock } from "@lanthorn/runtime";
 import { FILE_KINDS, type FileKind, type ProbeEvent } from "@lanthorn/contract/uplink";
@@ -41,10 +42,6 @@ program.command("run")
     options().checkConfig
       ? checkConfiguration()
       : run(replay === undefined ? null : { path: replay, exitWhenDrained: exitWhenDrained ?? false }));
-
-program.command("traffic", { hidden: true }).description("Read all traffic of interfaces; the daemon starts this by itself.")
-  .option("--log-level <level>", "debug, info, warn or error", "info")
-  .action(runTraffic);
 
 program.command("replay <file>")
   .description("Show what a pcap or pcapng file would have made the probe report: no collector, no interface; nothing is sent or kept.")
@@ -146,7 +143,7 @@ async function run(replay: { readonly path: string; readonly exitWhenDrained: bo
     configuration: settings, identity, replay, version: VERSION, log, clock: systemClock, random: Math.random,
     vendorOf: createVendorLookup().vendorOf, findProgram: createProgramFinder(process.env), renewCertificate: () => runSelf(["renew"]),
     installBundle: (name, signal) => runSelf(["bundles", "install", name, "--with-parent"], signal),
-    trafficCommand: [process.execPath, ...process.execArgv, process.argv[1] ?? "", "traffic", "--log-level", settings.log_level],
+    trafficCommand: [process.execPath, ...process.execArgv, trafficProgram(), "traffic", "--log-level", settings.log_level, "--program", process.argv[1] ?? ""],
   }, {
     environment: process.env,
     stop: stopSignal(),
@@ -156,13 +153,9 @@ async function run(replay: { readonly path: string; readonly exitWhenDrained: bo
   process.exit(0);
 }
 
-/** The daemon's child: everything else comes by the channel that the daemon has given it. */
-async function runTraffic({ logLevel }: { readonly logLevel: string }): Promise<void> {
-  (await import("./daemon/small-heap.ts")).keepHeapSmall(systemClock);
-  const { runTrafficProcess } = await import("./traffic/process/run-process.ts");
-  const log = createLog({ name: "lanthorn-probe-traffic", level: logLevel });
-  await runTrafficProcess({ program: [process.execPath, ...process.execArgv, process.argv[1] ?? ""], clock: systemClock, random: Math.random, log });
-  process.exit(0);
+/** It lies beside this program, in the same language. */
+function trafficProgram(): string {
+  return fileURLToPath(new URL(`./traffic-main.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url));
 }
 
 async function replay(path: string, { json, settings: file }: { readonly json: boolean; readonly settings?: string }): Promise<void> {

@@ -1,5 +1,5 @@
 // Compiles an app, with all that it uses of packages and libraries, into a few files in `dist`. Runs in the app's folder; its arguments are
-// programs beside `src/main.ts`, as those of threads.
+// programs beside `src/main.ts`, as those of threads and of other processes.
 import { rmSync } from "node:fs";
 import { build } from "esbuild";
 

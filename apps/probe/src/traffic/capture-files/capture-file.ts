@@ -111,11 +111,11 @@ export function openCaptureFile(options: CaptureFileOptions): CaptureFile {
     }
     if (!putHeader() || !writer.reserve(most)) return store.fault === null ? "busy" : "full";
     const end = pcapng.writeRecord(writer.buffer, writer.at, kept < frame.length ? cutTo(frame, kept) : frame, facts);
+    contents.add(frame, keys.key, keys.read(frame), bytes);
     bytes += end - writer.at;
     writer.at = end;
     gaps.written(interfaceId);
     privacy.said();
-    contents.add(frame, keys.key, keys.read(frame));
     return "added";
   }
 

@@ -1,6 +1,7 @@
 /** Reads files that this program wrote: one section, little-endian, nanoseconds. Others are for `createCaptureReader` of packets. */
 import type { FileHandle } from "node:fs/promises";
 import { decodeUtf8 } from "@lanthorn/packets";
+import type { FilePart } from "./file-places.ts";
 
 const SECTION_HEADER_BLOCK = 0x0a0d0d0a;
 const INTERFACE_DESCRIPTION_BLOCK = 1;
@@ -23,6 +24,8 @@ export interface StoredFrame {
   nanoseconds: number;
   isOutgoing: boolean;
   interfaceId: number;
+  /** Of its block in the file. */
+  position: number;
   /** Its comment as it lies in `bytes`; length 0 for none. */
   commentOffset: number;
   commentLength: number;
@@ -60,8 +63,11 @@ export async function readOwnFile(file: FileHandle, deps: {
   readonly afterChunk?: () => Promise<boolean>;
   /** A megabyte unless given: who shares a turn of the event loop with others takes less. */
   readonly chunkBytes?: number;
+  /** What is read of it beside its head, its packets and what is between them; null for all. It begins with a block. */
+  readonly part?: FilePart | null;
 }): Promise<FileRead> {
-  const { chunkBytes = CHUNK_BYTES } = deps;
+  const { chunkBytes = CHUNK_BYTES, part = null } = deps;
+  const [partFrom, partTo] = [part?.from ?? 0, part?.to ?? Number.POSITIVE_INFINITY];
   const chunk = Buffer.allocUnsafe(chunkBytes + MAX_BLOCK_BYTES);
   const frame = createStoredFrame(chunk);
   const interfaces: { name: string; linkType: number; snapLength: number }[] = [];
@@ -75,6 +81,7 @@ export async function readOwnFile(file: FileHandle, deps: {
     switch (type) {
       case ENHANCED_PACKET_BLOCK:
         if (!fillFrame(frame, at, length) || frame.interfaceId >= interfaces.length) return false;
+        frame.position = before + at;
         deps.onPacket(frame);
         return true;
       case INTERFACE_DESCRIPTION_BLOCK:
@@ -96,10 +103,16 @@ export async function readOwnFile(file: FileHandle, deps: {
   };
 
   for (;;) {
-    const { bytesRead } = await file.read(chunk, held, chunkBytes, before + held);
+    const wanted = Math.max(0, Math.min(chunkBytes, partTo - before - held));
+    const { bytesRead } = await file.read(chunk, held, wanted, before + held);
     const end = held + bytesRead;
     let at = 0;
     while (at + MIN_BLOCK_BYTES <= end) {
+      if (before + at < partFrom && chunk.readUInt32LE(at) === ENHANCED_PACKET_BLOCK) {
+        // Behind the head: the rest up to the part is not looked at.
+        at = partFrom - before;
+        continue;
+      }
       const length = chunk.readUInt32LE(at + 4);
       if (length < MIN_BLOCK_BYTES || length > MAX_BLOCK_BYTES || length % 4 !== 0) return { wholeBytes: before + at, interfaces, ...statistics };
       if (at + length > end) break;
@@ -109,7 +122,7 @@ export async function readOwnFile(file: FileHandle, deps: {
       at += length;
     }
     chunk.copyWithin(0, at, end);
-    held = end - at;
+    held = Math.max(0, end - at);
     before += at;
     if (bytesRead === 0 || (await deps.afterChunk?.()) === false) return { wholeBytes: before, interfaces, ...statistics };
   }
@@ -117,7 +130,7 @@ export async function readOwnFile(file: FileHandle, deps: {
 
 function createStoredFrame(bytes: Buffer): StoredFrame {
   return {
-    bytes, offset: 0, length: 0, wireLength: 0, seconds: 0, nanoseconds: 0, isOutgoing: false, interfaceId: 0, commentOffset: 0, commentLength: 0,
+    bytes, offset: 0, length: 0, wireLength: 0, seconds: 0, nanoseconds: 0, isOutgoing: false, interfaceId: 0, position: 0, commentOffset: 0, commentLength: 0,
   };
 }
 

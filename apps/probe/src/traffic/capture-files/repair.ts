@@ -7,6 +7,7 @@ import { createPcapngWriter } from "@lanthorn/packets";
 import { nextTurn } from "@lanthorn/runtime";
 import { type CaptureFileFacts, filePath, inParts, partPath, readNote, removeCaptureFile, writeNote } from "./facts.ts";
 import { createContents, type FileContents } from "./file-contents.ts";
+import type { Pace } from "../paced-work.ts";
 import { createFlowKeyReader } from "./summary/flow-keys.ts";
 import { type FileRead, readOwnFile } from "./own-file-reader.ts";
 
@@ -18,29 +19,26 @@ export interface ReadContents {
 
 const CUT = "The probe's traffic process ended while this file was written; it has what was on the disk by then.";
 
-/** Awaited after each piece of work, some milliseconds long. @returns False to stop: what is being repaired stays as it was. */
-export type RepairPace = () => Promise<boolean>;
-
 /** Of a file of short frames these are three milliseconds of work. */
 const CHUNK_BYTES = 128 * 1024;
 const STOPPED = new Error("the repair was stopped");
-const keepOn: RepairPace = () => nextTurn().then(() => true);
+const keepOn: Pace = () => nextTurn().then(() => true);
 
 /** Reads a file of ours from end to end, in pieces, and makes its summary anew. @throws NodeJS.ErrnoException where it cannot be read. */
-export async function readFileContents(path: string): Promise<ReadContents> {
+export async function readFileContents(path: string, pace: Pace = keepOn): Promise<ReadContents> {
   const file = await open(path, "r");
   try {
-    return await readContents(file, keepOn);
+    return await readContents(file, pace);
   } finally {
     await file.close();
   }
 }
 
-async function readContents(file: FileHandle, pace: RepairPace): Promise<ReadContents> {
+async function readContents(file: FileHandle, pace: Pace): Promise<ReadContents> {
   const contents = createContents();
   const keys = createFlowKeyReader();
   const read = await readOwnFile(file, {
-    onPacket: (frame) => contents.add(frame, keys.key, keys.read(frame)),
+    onPacket: (frame) => contents.add(frame, keys.key, keys.read(frame), frame.position),
     chunkBytes: CHUNK_BYTES,
     async afterChunk() {
       if (!(await pace())) throw STOPPED;
@@ -56,7 +54,7 @@ async function readContents(file: FileHandle, pace: RepairPace): Promise<ReadCon
  * @param path The file, under the name that it was written under.
  * @returns Null where there is nothing in it.
  */
-export async function repairPart(path: string, pace: RepairPace = keepOn): Promise<ReadContents | null> {
+export async function repairPart(path: string, pace: Pace = keepOn): Promise<ReadContents | null> {
   const file = await open(path, "r+");
   try {
     const found = await readContents(file, pace);
@@ -105,7 +103,7 @@ export async function findLeftFiles(folder: string): Promise<readonly LeftFile[]
  * to say, or where it was stopped.
  * @throws NodeJS.ErrnoException as the file system says.
  */
-export async function repairFile(folder: string, id: string, pace: RepairPace = keepOn): Promise<CaptureFileFacts | null> {
+export async function repairFile(folder: string, id: string, pace: Pace = keepOn): Promise<CaptureFileFacts | null> {
   try {
     return (await repairOne(folder, id, pace))[0] ?? null;
   } catch (error) {
@@ -116,7 +114,7 @@ export async function repairFile(folder: string, id: string, pace: RepairPace = 
 
 const sizeOf = (path: string) => stat(path).then(({ size }) => size, () => null);
 
-async function repairOne(folder: string, id: string, pace: RepairPace): Promise<readonly CaptureFileFacts[]> {
+async function repairOne(folder: string, id: string, pace: Pace): Promise<readonly CaptureFileFacts[]> {
   const note = await readNote(folder, id);
   const [whole, part] = [await sizeOf(filePath(folder, id)), await sizeOf(partPath(folder, id))];
   // Nobody knows what a file without a note is about.
@@ -152,7 +150,7 @@ async function repairOne(folder: string, id: string, pace: RepairPace): Promise<
   return [{ path: filePath(folder, id), recorded: repaired }];
 }
 
-async function measure(path: string, pace: RepairPace): Promise<Pick<PcapRecorded, "size_bytes" | "sha256">> {
+async function measure(path: string, pace: Pace): Promise<Pick<PcapRecorded, "size_bytes" | "sha256">> {
   const hash = createHash("sha256");
   let bytes = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: 4 * CHUNK_BYTES })) {

@@ -41,7 +41,7 @@ const allBytes = () => sizes().reduce((sum, { size }) => sum + Math.ceil(size / 
 
 async function start(settings: Partial<ContinuousSettings>, disk?: { readonly bytes: number; readonly floor: number }): Promise<ContinuousCapture> {
   const capture = await openContinuous({
-    settings: ContinuousSettings.parse({ enabled: true, budget_megabytes: 16, free_floor_megabytes: 0, ...settings }), dataDir, interfaces: ["lan0", "lan1"],
+    load: () => 0, settings: ContinuousSettings.parse({ enabled: true, budget_megabytes: 16, free_floor_megabytes: 0, ...settings }), dataDir, interfaces: ["lan0", "lan1"],
     snapLength: 262_144, application: "test", pool: createBufferPool({ buffers: 16 }), privacy: () => KEEP_ALL, clock, log: silentLog,
     free: createFreeSpace({ path: dataDir, floorBytes: disk?.floor ?? 0, ...(disk && { freeBytes: () => disk.bytes - allBytes() }) }),
   });
@@ -154,7 +154,7 @@ describe("continuous capture", () => {
     const used = () => [folder, held].flatMap((path) => readdirSync(path).map((name) => statSync(join(path, name), { throwIfNoEntry: false })))
       .filter((found, n, all) => found && all.findIndex((other) => other?.ino === found.ino) === n).reduce((sum, found) => sum + (found?.size ?? 0), 0);
     const holding = await openContinuous({
-      settings: ContinuousSettings.parse({ enabled: true, budget_megabytes: 8, file_megabytes: 1 }), dataDir, interfaces: ["lan0"], snapLength: 262_144,
+      load: () => 0, settings: ContinuousSettings.parse({ enabled: true, budget_megabytes: 8, file_megabytes: 1 }), dataDir, interfaces: ["lan0"], snapLength: 262_144,
       application: "test", pool: createBufferPool({ buffers: 16 }), privacy: () => KEEP_ALL, clock, log: silentLog,
       free: createFreeSpace({ path: dataDir, floorBytes: 0, freeBytes: () => 200 * MEBI - used() }),
     });
@@ -213,7 +213,7 @@ describe("the index", () => {
     if (damage === "a table less") {
       const { default: Database } = await import("better-sqlite3");
       const db = new Database(path);
-      db.exec("DROP TABLE flows; CREATE TABLE flows (other TEXT)");
+      db.exec("DROP TABLE contents; CREATE TABLE contents (other TEXT)");
       db.close();
     }
     const capture = await start({});

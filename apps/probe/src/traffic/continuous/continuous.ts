@@ -1,16 +1,15 @@
 import { join } from "node:path";
 import { mkdir } from "node:fs/promises";
 import type { TrafficHealth } from "@lanthorn/contract/uplink";
-import { parseIp } from "@lanthorn/packets";
 import type { Clock, Log } from "@lanthorn/runtime";
 import type { BufferPool } from "../capture-files/buffer-pool.ts";
 import { createDiskRoom, type DiskRoom, type FreeSpace } from "../capture-files/disk-room.ts";
 import { filePath, partPath } from "../capture-files/facts.ts";
+import { type FilePart, partOf } from "../capture-files/file-places.ts";
 import type { CapturePrivacy } from "../capture-files/privacy.ts";
 import type { Sink } from "../sinks.ts";
-import { flowsOf } from "./file-flows.ts";
-import { createIndexThread } from "./index-thread.ts";
-import { createRingFiles, readRingFolder, type RingFiles } from "./ring-files.ts";
+import { createFileIndex, factsOf } from "./file-index.ts";
+import { createRingFiles, readRingFolder, type RingFile, type RingFiles } from "./ring-files.ts";
 import { createRingWriter, type RingWriter } from "./ring-writer.ts";
 import type { ContinuousSettings } from "./settings.ts";
 
@@ -45,6 +44,8 @@ export interface ContinuousFile {
   readonly id: string;
   /** One of the two is there: a file may get its name meanwhile. */
   readonly paths: readonly [string, string];
+  /** Where in it the time lies; null where all of it is to be read. */
+  readonly part: FilePart | null;
 }
 
 const MEBI = 1024 * 1024;
@@ -56,16 +57,19 @@ const MAX_INDEX_BYTES = 64 * MEBI;
 const HEADROOM_SHARE = 6;
 const MIN_HEADROOM_BYTES = 8 * MEBI;
 const MAX_HEADROOM_BYTES = 256 * MEBI;
-/** Of a row with what finds it. */
-const FLOW_ROW_BYTES = 160;
+/** Of the index, for keys of conversations; the rest is for the log, and for what grows with the number of files. */
+const FLOW_SHARE = 0.7;
 /** Several, so that the oldest that goes is a small part of what there is. */
 const MIN_FILES = 8;
 
-/** Reads what is on the disk, and begins. The first frames are written while old files are still being read. */
+/**
+ * Reads what is on the disk, and begins. The first frames are written while old files are still being read.
+ * @param deps.load How much there is to do, 0 to 1: while it is high, the index waits.
+ */
 export async function openContinuous(deps: {
   readonly settings: ContinuousSettings; readonly dataDir: string; readonly interfaces: readonly string[]; readonly snapLength: number;
   readonly application: string; readonly pool: BufferPool; readonly free: FreeSpace; readonly privacy: () => CapturePrivacy;
-  readonly clock: Pick<Clock, "now" | "monotonic">; readonly log: Pick<Log, "warn" | "error">;
+  readonly load: () => number; readonly clock: Pick<Clock, "now" | "monotonic" | "after">; readonly log: Pick<Log, "warn" | "error">;
 }): Promise<ContinuousCapture> {
   const { settings, free, log } = deps;
   const folder = join(deps.dataDir, "captures", "continuous");
@@ -86,8 +90,8 @@ export async function openContinuous(deps: {
       return isMade;
     },
   });
-  const index = createIndexThread({
-    folder, log, maxFlows: Math.floor((indexBytes - MEBI / 2) / FLOW_ROW_BYTES), ids: found.map(({ id }) => id),
+  const index = createFileIndex({
+    ...deps, folder, maxFlowBytes: Math.floor((indexBytes - MEBI / 2) * FLOW_SHARE), ids: found.map(({ id }) => id),
     onFile(id, file) {
       if (file === null) files.drop(id);
       else if (files.list().some((one) => one.id === id)) files.put(file);
@@ -101,24 +105,23 @@ export async function openContinuous(deps: {
     },
     onFinished({ path, recorded }, contents) {
       if (path === null) return;
-      const file = {
-        id: recorded.pcap_id, bytes: recorded.size_bytes, frames: recorded.packets, from: Math.floor((contents.firstAt ?? 0) * 1000),
-        to: Math.ceil((contents.lastAt ?? 0) * 1000),
-      };
+      const file = factsOf(recorded.pcap_id, recorded.size_bytes, contents);
       files.put(file);
-      index.add(file, flowsOf(contents), contents.summary.evictedFlows === 0);
+      index.add(file, contents);
     },
   });
 
-  async function find(query: ContinuousQuery): Promise<readonly ContinuousFile[]> {
-    const times = { from: query.from * 1000, to: query.to * 1000 };
-    const addresses = query.hosts.flatMap((host) => parseIp(host) ?? []);
-    const may = addresses.length === 0 ? null : await index.find({ ...times, addresses });
-    const isIn = (from: number | null, to: number | null) => from === null || to === null || (to >= times.from && from <= times.to);
+  async function find({ from, to, hosts }: ContinuousQuery): Promise<readonly ContinuousFile[]> {
+    const isIn = (file: RingFile) => file.from === null || file.to === null || (file.to >= from * 1000 && file.from <= to * 1000);
+    const inTime = new Map(files.list().filter(isIn).map((file) => [file.id, file]));
+    const closed = hosts.length === 0 ? [...inTime.keys()] : await index.withHosts([...inTime.keys()], hosts);
+    const placed = (id: string, part: FilePart | null) => ({ id, part, paths: [filePath(folder, id), partPath(folder, id)] as const });
+    const isWithin = (file: RingFile | undefined) => file !== undefined && (file.from ?? 0) >= from * 1000 && (file.to ?? 0) <= to * 1000;
     const { current } = writer;
-    const closed = files.list().filter(({ id, from, to }) => isIn(from, to) && (may === null || from === null || may.has(id)));
-    return [...closed.map(({ id }) => id), ...(current && !closed.some(({ id }) => id === current.id) ? [current.id] : [])]
-      .map((id) => ({ id, paths: [filePath(folder, id), partPath(folder, id)] }));
+    return [
+      ...closed.map((id) => placed(id, isWithin(inTime.get(id)) ? null : index.partOf(id, { from, to }))),
+      ...(current && !inTime.has(current.id) ? [placed(current.id, partOf(current.contents.places.encode(), { from, to }))] : []),
+    ];
   }
 
   const sink: Sink = {

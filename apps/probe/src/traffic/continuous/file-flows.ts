@@ -1,24 +1,49 @@
+import { parseIp } from "@lanthorn/packets";
 import type { FileContents } from "../capture-files/file-contents.ts";
-import { FAMILY_IPV4, FAMILY_IPV6, type FlowKey } from "../capture-files/summary/flow-keys.ts";
-import type { IndexedFlow } from "./index-store.ts";
+import { FAMILY_IPV4, FAMILY_IPV6, KEY_WORDS } from "../capture-files/summary/flow-keys.ts";
 
-/** @returns The conversations of a file as the index keeps them. Those of nothing that could be read are left out. */
-export function flowsOf(contents: FileContents): readonly IndexedFlow[] {
-  const flows: IndexedFlow[] = [];
-  contents.summary.forEachFlow(({ key, frames, octets }) => {
-    if (key[9] === 0) return;
-    flows.push({
-      kind: key[9] as number, low: addressOf(key, 0), high: addressOf(key, 4), lowPort: (key[8] as number) >>> 16, highPort: (key[8] as number) & 0xffff, frames,
-      octets,
-    });
-  });
-  return flows;
+/** Words of one end of a key. */
+const END_WORDS = 4;
+const FAMILY_AT = 9;
+const FAMILY_BITS = 0xf_0000;
+
+/** @returns The keys of a file's conversations, one behind the other, in this machine's order of octets; null where they are not all known. */
+export function encodeFlows({ summary }: Pick<FileContents, "summary">): Uint8Array | null {
+  if (summary.evictedFlows > 0) return null;
+  const keys: Uint32Array[] = [];
+  // Those of nothing that could be read are nobody's.
+  summary.forEachFlow(({ key }) => void (key[FAMILY_AT] !== 0 && keys.push(key.slice())));
+  const words = new Uint32Array(keys.length * KEY_WORDS);
+  for (const [index, key] of keys.entries()) words.set(key, index * KEY_WORDS);
+  return new Uint8Array(words.buffer);
 }
 
-/** @param word Where the address begins: 0 or 4. */
-function addressOf(key: FlowKey, word: number): Uint8Array {
-  const family = (key[9] as number) & 0xf_0000;
-  const bytes = new Uint8Array(family === FAMILY_IPV4 ? 4 : family === FAMILY_IPV6 ? 16 : 6);
-  for (let at = 0; at < bytes.length; at += 1) bytes[at] = ((key[word + (at >>> 2)] as number) >>> (24 - 8 * (at & 3))) & 0xff;
-  return bytes;
+/** An IP address as keys have it. */
+interface KeyEnd {
+  readonly family: number;
+  readonly words: readonly number[];
+}
+
+/** @param flows As `encodeFlows` gave them. @param addresses IP addresses, two at most. @returns Whether one conversation has all of them. */
+export function haveFlow(flows: Uint8Array, addresses: readonly KeyEnd[]): boolean {
+  const words = new Uint32Array(flows.length >>> 2);
+  new Uint8Array(words.buffer).set(flows.subarray(0, words.byteLength));
+  for (let at = 0; at + KEY_WORDS <= words.length; at += KEY_WORDS) {
+    if (addresses.every((address) => isEnd(words, at, address))) return true;
+  }
+  return false;
+}
+
+function isEnd(keys: Uint32Array, at: number, { family, words }: KeyEnd): boolean {
+  if (((keys[at + FAMILY_AT] as number) & FAMILY_BITS) !== family) return false;
+  return words.every((word, index) => keys[at + index] === word) || words.every((word, index) => keys[at + END_WORDS + index] === word);
+}
+
+/** @returns Null for text that is no IP address. */
+export function keyEndOf(host: string): KeyEnd | null {
+  const bytes = parseIp(host);
+  if (!bytes) return null;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const words = Array.from({ length: bytes.length / 4 }, (_, index) => view.getUint32(index * 4));
+  return { family: bytes.length === 4 ? FAMILY_IPV4 : FAMILY_IPV6, words };
 }

@@ -5,6 +5,7 @@ import { createBufferPool } from "../capture-files/buffer-pool.ts";
 import { type CaptureFile, openCaptureFile } from "../capture-files/capture-file.ts";
 import { createDiskRoom, createFreeSpace } from "../capture-files/disk-room.ts";
 import { type CaptureFileFacts, inParts } from "../capture-files/facts.ts";
+import type { FilePart } from "../capture-files/file-places.ts";
 import type { FrameView } from "@lanthorn/packet-io";
 import { readOwnFile, type StoredFrame } from "../capture-files/own-file-reader.ts";
 import type { ExportRequest } from "./export-messages.ts";
@@ -70,10 +71,10 @@ export async function cutFrames(request: ExportRequest, deps: CutDeps): Promise<
     isFull = true;
   }
 
-  for (const { id, paths } of request.files) {
+  for (const { id, paths, part } of request.files) {
     if (isFull || !(await goesOn())) break;
     if (await deps.want(id)) {
-      await readFile(paths, { take, names, counts, async pace() {
+      await readFile(paths, { take, names, counts, part, async pace() {
         await nextTurn();
         while (pool.inUse > MAX_WAITING) await file.ready();
         return !isFull && await goesOn();
@@ -129,12 +130,13 @@ function createTest(request: ExportRequest): FrameMatch {
 
 async function readFile(paths: readonly string[], deps: {
   readonly take: (frame: StoredFrame, interfaceId: number) => void; readonly pace: () => Promise<boolean>; readonly names: readonly string[];
-  readonly counts: readonly { droppedByKernel: number }[];
+  readonly counts: readonly { droppedByKernel: number }[]; readonly part: FilePart | null;
 }): Promise<void> {
   const file = await openFirst(paths);
   try {
     const ids: number[] = [];
     const read = await readOwnFile(file, {
+      part: deps.part,
       onPacket: (frame) => deps.take(frame, ids[frame.interfaceId] ?? deps.names.length - 1),
       onInterface(name) {
         const id = deps.names.indexOf(name);

@@ -8,6 +8,9 @@ const Path = z.string().max(4096);
 /** More files than any ring has: the request is one line. */
 const MAX_FILES = 100_000;
 
+/** Octets; it goes on to the file's end where `to` is null. */
+const Part = z.object({ from: z.int().min(0), to: z.int().min(0).nullable() });
+
 /** What is left out of frames. */
 const Privacy = { headers_only: z.boolean(), headers_only_networks: z.array(z.string().max(64)).max(256) };
 
@@ -20,8 +23,8 @@ export const ExportRequest = z.object({
   /** In words, and compiled; null for every frame. */
   filter: z.string().max(4096),
   program: z.array(z.tuple([z.int(), z.int(), z.int(), z.int()])).max(4096).nullable(),
-  /** Oldest first; of the paths of each one is there. */
-  files: z.array(z.object({ id: Id, paths: z.tuple([Path, Path]) })).max(MAX_FILES),
+  /** Oldest first; of the paths of each one is there. `part` is where in it the time lies; null for all of it. */
+  files: z.array(z.object({ id: Id, paths: z.tuple([Path, Path]), part: Part.nullable() })).max(MAX_FILES),
   folder: Path,
   max_bytes: z.int().min(1), floor_bytes: z.int().min(0),
   interfaces: z.array(z.string().max(64)).max(16), snap_length: z.int().min(1).max(262_144),

@@ -84,7 +84,7 @@ export function createExports(deps: ExportsDeps): Exports {
     const files = await continuous.find({ from, to, hosts: [data.host, data.peer].filter((text) => text !== null) });
     if (files.length === 0) return { refused: "nothing was recorded in that time, or nothing of that host", reason: "no-such-file" };
     return {
-      kind: "begin", ...data, from, to, program: compiled.program, files: files.map(({ id, paths }) => ({ id, paths: [...paths] })), folder,
+      kind: "begin", ...data, from, to, program: compiled.program, files: files.map(({ id, paths, part }) => ({ id, part, paths: [...paths] })), folder,
       max_bytes: Math.min(data.bytes, maxBytes), floor_bytes: deps.floorBytes, interfaces: [...deps.interfaces], snap_length: deps.snapLength,
       ...toFields(deps.privacy()), application: deps.application,
     };

@@ -1,0 +1,12 @@
+import { parseArgs } from "node:util";
+import { createLog, systemClock } from "@lanthorn/runtime";
+import { keepHeapSmall } from "./daemon/small-heap.ts";
+import { runTrafficProcess } from "./traffic/process/run-process.ts";
+
+// A program of its own beside `main.ts`: what the other commands need would stay in the memory of this process. The daemon starts it, and says
+// everything else by the channel.
+keepHeapSmall(systemClock, { firstMs: 1000 });
+const { values } = parseArgs({ allowPositionals: true, options: { "log-level": { type: "string", default: "info" }, program: { type: "string", default: "" } } });
+const log = createLog({ name: "lanthorn-probe-traffic", level: values["log-level"] });
+await runTrafficProcess({ program: [process.execPath, ...process.execArgv, values.program], clock: systemClock, random: Math.random, log });
+process.exit(0);

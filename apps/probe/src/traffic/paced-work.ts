@@ -1,0 +1,52 @@
+import { type Clock, nextTurn, pause } from "@lanthorn/runtime";
+
+/** Awaited after each piece of work, some milliseconds long. @returns False to stop: what is being done stays as it is. */
+export type Pace = () => Promise<boolean>;
+
+/** Work that goes on beside the capture, in a fifth of the time at most. */
+export interface PacedWork {
+  readonly pace: Pace;
+  readonly isClosed: boolean;
+  /** Nothing more is begun, and who waits goes on at once. */
+  close(): void;
+}
+
+/** Work of one turn or a few, and the rest after it: a fifth of the time at most is for this. */
+const WORK_MS = 5;
+const REST_FACTOR = 4;
+const BUSY_LOAD = 0.25;
+const BUSY_PAUSE_MS = 100;
+
+/** Work for which there is no hurry. @param deps.load How much there is to do, 0 to 1: while it is high, this waits. */
+export function createPacedWork({ load, clock }: { readonly load: () => number; readonly clock: Pick<Clock, "monotonic" | "after"> }): PacedWork {
+  let isClosed = false;
+  let stop = () => {};
+  const closing = new Promise<void>((resolve) => {
+    stop = resolve;
+  });
+  let workedFrom = clock.monotonic();
+
+  async function untilCalm(): Promise<void> {
+    if (isClosed || load() < BUSY_LOAD) return;
+    await Promise.race([pause(clock, BUSY_PAUSE_MS), closing]);
+    return untilCalm();
+  }
+
+  return {
+    async pace() {
+      await nextTurn();
+      const worked = clock.monotonic() - workedFrom;
+      if (worked >= WORK_MS && !isClosed) await Promise.race([pause(clock, worked * REST_FACTOR), closing]);
+      await untilCalm();
+      workedFrom = clock.monotonic();
+      return !isClosed;
+    },
+    get isClosed() {
+      return isClosed;
+    },
+    close() {
+      isClosed = true;
+      stop();
+    },
+  };
+}
