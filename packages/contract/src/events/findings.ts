@@ -17,8 +17,11 @@ export const ConfigChanged = z.object({
 
 /** Why a probe captures: an alert, somebody's request, or somebody's export of what was recorded continuously. */
 export const PCAP_TRIGGERS = ["alert", "request", "export"] as const;
-/** How far a capture is at the probe. `cut`: it lacks what should be at its end, as after a crash. */
-export const PCAP_STATES = ["recording", "whole", "cut", "failed"] as const;
+/**
+ * How far a capture is at the probe. `cut`: it lacks what should be at its end, as after a crash. `removed`: it was whole or cut, and the
+ * probe has removed its file by itself, before it was sent; `detail` says why.
+ */
+export const PCAP_STATES = ["recording", "whole", "cut", "failed", "removed"] as const;
 
 /** How a capture is, when it begins, when it ends, and when more is known of it: what a probe says of its file before the file is there. */
 export const PcapRecorded = z.object({

@@ -151,6 +151,11 @@ export const TrafficHealth = z.object({
       flows: Count.describe("How many conversations have ended."),
       ...Amount,
     })).max(16).describe("What was spoken in the conversations that have ended, the most bytes first."),
+    inspection: z.object({
+      steps: Count.describe("Messages, lines and records that were read in conversations: a measure of the work."),
+      too_costly: Count.describe("Sides of conversations that were no longer read, because they said too much in too few bytes, as an attacker does to keep the probe busy."),
+      too_long: Count.describe("Sides of conversations that were no longer read, because one message was longer than the limit."),
+    }).optional().describe("How what is said in conversations is read. Older probes do not report it."),
   }).optional().describe("Who speaks with whom, as far as it is counted. Since the process began."),
   state: z.enum(["running", "starting", "failed"])
     .describe("`running`: frames are read. `starting`: the process begins, or begins again. `failed`: it ended, and begins again later; see `error`."),

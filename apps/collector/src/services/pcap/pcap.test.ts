@@ -30,6 +30,24 @@ describe("a capture", () => {
     expect([(await bench.call("GET", `/pcap/${first.pcap_id}`)).body.state, (await bench.events("pcap_ready")).length]).toEqual(["ready", 2]);
   });
 
+  test("whose file its probe has removed says so and why, unless the file is here or on its way", async () => {
+    const bench = await openPcapBench();
+    const probe = await bench.probe();
+    const content = randomBytes(5000);
+    const [gone, coming] = [reportOf(content), reportOf(content)];
+    const detail = "The probe removed the file to make room for evidence about another device.";
+    await probe.tell(gone, coming);
+    await probe.upload(coming.pcap_id, content, { until: 1000 });
+    const unknown = reportOf(content, { state: "removed", detail });
+    await probe.tell({ ...gone, state: "removed", detail }, { ...coming, state: "removed", detail }, unknown);
+    for (const { pcap_id: id } of [gone, unknown]) {
+      expect((await bench.call("GET", `/pcap/${id}`)).body).toMatchObject({ state: "expired", detail, sha256: sha256(content), size_bytes: content.length });
+      expect((await bench.call("GET", `/pcap/${id}/download`)).body.error).toMatchObject({ code: "NOT_FOUND", message: expect.stringContaining(detail) as string });
+    }
+    await probe.upload(coming.pcap_id, content);
+    await expect.poll(async () => (await bench.call("GET", `/pcap/${coming.pcap_id}`)).body.state, { timeout: 60_000 }).toBe("ready");
+  });
+
   test("whose file is another than announced fails, and gives no packets", async () => {
     const bench = await openPcapBench();
     const probe = await bench.probe();

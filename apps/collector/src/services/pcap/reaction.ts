@@ -123,15 +123,20 @@ function newRow({ data, tenant_id: tenantId, site_id: siteId, probe_id: probeId,
   };
 }
 
+/** What a capture is whose probe says this of it, as long as nothing of its file is here. */
+const STATES = { recording: "recording", whole: "at_probe", cut: "at_probe", failed: "failed", removed: "expired" } as const;
+
 /** A capture with what its probe says of it now. Of a file that is here or has gone again, only further alerts count. */
 function withReport(row: PcapRow, { data, received_at: at }: Recorded, isFileHere: boolean): PcapRow {
   const alerts = [...new Set([...JSON.parse(row.alert_ids) as string[], ...data.alert_ids])].slice(0, 64);
   if (row.stored_at !== null || row.state === "expired" || isOtherEvidence(row, data)) return { ...row, alert_ids: JSON.stringify(alerts) };
-  const isWhole = data.state === "whole" || data.state === "cut";
+  // A file that is on its way comes all the same.
+  if (data.state === "removed" && isFileHere) return { ...row, alert_ids: JSON.stringify(alerts) };
+  const isWhole = data.state !== "recording" && data.state !== "failed";
   const startedAt = data.started_at ?? row.started_at;
   return {
-    ...row, detail: data.detail, is_cut: data.state === "cut" ? 1 : 0, file_name: data.file_name.replaceAll(/[^\w.+-]+/g, "_"),
-    state: data.state === "recording" ? "recording" : data.state === "failed" ? "failed" : isFileHere ? "uploading" : "at_probe",
+    ...row, detail: data.detail, is_cut: data.state === "cut" || (data.state === "removed" && row.is_cut === 1) ? 1 : 0, file_name: data.file_name.replaceAll(/[^\w.+-]+/g, "_"),
+    state: isFileHere && isWhole ? "uploading" : STATES[data.state],
     size_bytes: isWhole ? data.size_bytes : 0, sha256: isWhole ? data.sha256 : "", packets: data.packets, started_at: startedAt, finished_at: data.finished_at,
     interfaces: JSON.stringify(data.interfaces), filter: data.filter, snap_length: data.snap_length, headers_only: data.headers_only ? 1 : 0,
     counters: JSON.stringify(data.counters), alert_ids: JSON.stringify(alerts), macs: JSON.stringify(data.macs), ips: JSON.stringify(data.ips),

@@ -38,11 +38,31 @@ export async function readNote(folder: string, id: string): Promise<CaptureNote 
   return CaptureNote.safeParse(parseJson(text)).data ?? null;
 }
 
-/** Notes that the daemon has this file's facts, so that they are not reported again after the next start. Of one that failed nothing is left. */
+/** Notes that the daemon has this file's facts, so that they are not reported again after the next start. Where there is no file, nothing is left. */
 export async function markReported(folder: string, id: string): Promise<void> {
   const note = await readNote(folder, id);
-  if (note?.recorded.state === "failed") await removeCaptureFile(folder, id);
+  if (note && isWithoutFile(note.recorded)) await removeCaptureFile(folder, id);
   else if (note) await writeNote(folder, { ...note, is_reported: true });
+}
+
+/** Whether nothing came of it, or nothing is left: what there is to say of it is its note alone. */
+export function isWithoutFile({ state }: Pick<PcapRecorded, "state">): boolean {
+  return state === "failed" || state === "removed";
+}
+
+/**
+ * Removes a finished file that was not sent, for its age or for the room. Its note says so until the daemon has it.
+ * @param why In words.
+ * @returns What is to be reported; null where nobody knows what the file was.
+ */
+export async function removeForRoom(folder: string, id: string, why: string): Promise<PcapRecorded | null> {
+  const note = await readNote(folder, id);
+  const recorded = note && { ...note.recorded, state: "removed" as const, detail: why };
+  // On a disk that takes nothing, room is what matters: then it is said only as long as this process lives.
+  const isNoted = recorded !== null && await writeNote(folder, { recorded, is_reported: false }).then(() => true, () => false);
+  if (isNoted) await rm(filePath(folder, id), { force: true });
+  else await removeCaptureFile(folder, id);
+  return recorded;
 }
 
 /** Takes away a file with all that belongs to it; what is not there is no fault. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { PcapRecorded } from "@lanthorn/contract/uplink";
 import { createPcapngWriter } from "@lanthorn/packets";
 import { nextTurn } from "@lanthorn/runtime";
-import { type CaptureFileFacts, filePath, inParts, partPath, readNote, removeCaptureFile, writeNote } from "./facts.ts";
+import { type CaptureFileFacts, filePath, inParts, isWithoutFile, partPath, readNote, removeCaptureFile, writeNote } from "./facts.ts";
 import { createContents, type FileContents } from "./file-contents.ts";
 import type { Pace } from "../paced-work.ts";
 import { createFlowKeyReader } from "./summary/flow-keys.ts";
@@ -124,8 +124,9 @@ async function repairOne(folder: string, id: string, pace: Pace): Promise<readon
   }
   const { recorded } = note;
   if (recorded.state !== "recording") {
-    if (whole === null && recorded.state !== "failed") await removeCaptureFile(folder, id);
-    else if (!note.is_reported) return [{ path: whole === null ? null : filePath(folder, id), recorded }];
+    const isNoteAlone = isWithoutFile(recorded);
+    if (whole === null && !isNoteAlone) await removeCaptureFile(folder, id);
+    else if (!note.is_reported) return [{ path: whole === null || isNoteAlone ? null : filePath(folder, id), recorded }];
     return [];
   }
   const path = whole === null ? partPath(folder, id) : filePath(folder, id);

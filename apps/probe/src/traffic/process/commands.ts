@@ -1,5 +1,5 @@
 import { type CommandData, PCAP_COMMANDS } from "@lanthorn/contract/uplink";
-import { readNote, removeCaptureFile } from "../capture-files/facts.ts";
+import { isWithoutFile, readNote, removeCaptureFile } from "../capture-files/facts.ts";
 import type { CommandAnswer, ToProcess } from "../messages.ts";
 import type { RequestedCaptures } from "../on-demand/captures.ts";
 import type { Watches } from "../on-demand/watches.ts";
@@ -52,7 +52,7 @@ export async function carryOutCommand(
 async function fetchFile(id: string, folder: string, uploads: Uploads): Promise<CommandAnswer> {
   if (uploads.isSent(id)) return { data: {} };
   const recorded = (await readNote(folder, id))?.recorded;
-  if (!recorded || recorded.state === "failed") return { refused: "the probe has no such file; it was removed to make room, or never was", reason: "no-such-file" };
+  if (!recorded || isWithoutFile(recorded)) return { refused: "the probe has no such file; it was removed to make room, or never was", reason: "no-such-file" };
   if (recorded.state === "recording") return { refused: "the file is still being written; ask when it has ended", reason: "not-now" };
   uploads.want(id);
   return { data: {} };

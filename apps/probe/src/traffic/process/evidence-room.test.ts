@@ -9,7 +9,7 @@ const ANN = "02:00:00:00:00:02";
 
 async function createScene() {
   const clock = createFakeClock(1_700_000_000_000);
-  const stored = await readStoredFiles("/nonexistent");
+  const stored = await readStoredFiles("/nonexistent", () => {});
   const room = createDiskRoom({ free: createFreeSpace({ path: "/", floorBytes: 0, freeBytes: () => 1e12 }), budgetBytes: 1000 });
   const rooms = createEvidenceRoom({ room, stored, isMeant: () => true, clock, log: silentLog });
   return {

@@ -20,6 +20,7 @@ const INSPECTION = { total: 8 * 1024 * 1024 };
 const MAX_SERVICES = 64;
 const MAX_SHOWN = 16;
 const MAX_NAME = 32;
+const NOT_INSPECTED = { steps: 0, tooCostly: 0, tooLong: 0 };
 
 /** What is said in flows has no listener yet; it names their services. @param deps.random From 0 to below 1. */
 export function createFlowSinks(deps: { readonly random: () => number; readonly clock: Pick<Clock, "now"> }): FlowSinks {
@@ -27,7 +28,7 @@ export function createFlowSinks(deps: { readonly random: () => number; readonly 
   const cursor = createFrameCursor();
   let isInspected = true;
   let isInspectionWanted = true;
-  let before = { ended: 0, evicted: 0 };
+  let before = { ended: 0, evicted: 0, inspection: { steps: 0, too_costly: 0, too_long: 0 } };
   let analyzer = open();
 
   function open(): Analyzer {
@@ -37,8 +38,12 @@ export function createFlowSinks(deps: { readonly random: () => number; readonly 
   }
 
   const read = () => {
-    const { open: now, records, evicted } = analyzer.counters().flows;
-    return { open: now, ended: before.ended + records, evicted: before.evicted + evicted };
+    const { flows: { open: now, records, evicted }, inspection } = analyzer.counters();
+    const { steps, tooCostly, tooLong } = inspection ?? NOT_INSPECTED;
+    return {
+      open: now, ended: before.ended + records, evicted: before.evicted + evicted,
+      inspection: { steps: before.inspection.steps + steps, too_costly: before.inspection.too_costly + tooCostly, too_long: before.inspection.too_long + tooLong },
+    };
   };
 
   /** Another analyzer takes over where inspection begins or ends; flows that go on are two records then. */

@@ -119,7 +119,38 @@ describe("finished files", () => {
       return look();
     };
     await expect.poll(after(14_400_000, () => [has(evidence), has(request)]), { interval: 500 }).toEqual([true, false]);
-    await expect.poll(after(3 * 86_400_000, files), { interval: 500 }).toEqual([]);
+    await expect.poll(after(3 * 86_400_000, () => has(evidence)), { interval: 500 }).toBe(false);
+    // Their records say so, also after a start before the daemon had them.
+    await close(parts);
+    open.splice(0);
+    said = [];
+    const next = await start({ upload: "on_demand" });
+    for (const { pcap_id: id, sha256 } of [evidence, request]) {
+      await expect.poll(() => recorded(id)).toMatchObject({ state: "removed", sha256, detail: expect.stringContaining("keep_days") as string });
+      expect(await command(next, "pcap_fetch", { pcap_id: id })).toMatchObject({ reason: "no-such-file" });
+      next.noted(id, "removed");
+    }
+    await expect.poll(files).toEqual([]);
+  });
+
+  test("that make room for evidence about another device are reported as removed, and why", async () => {
+    const parts = await start({ upload: "on_demand" }, 1e9, { evidence: { budget_megabytes: 8 } });
+    const write = async (mac: string) => {
+      const recording = parts.open({
+        id: createId(), trigger: "alert", interfaceId: null, filter: "", snapLength: 65_536, headersOnly: false, maxBytes: 3e6,
+        about: { alertIds: [], macs: [mac], ips: [] }, comment: "",
+      }) as Recording;
+      const frame = viewOf(udpFrame({ payload: Buffer.alloc(60_000, 7) }));
+      for (let added = recording.add(frame, 0); added !== "full"; added = recording.add(frame, 0)) await new Promise((resolve) => void setImmediate(resolve));
+      await recording.finish("");
+      parts.noted(recording.id, recorded(recording.id)?.state ?? "");
+      return recording.id;
+    };
+    const eve = [await write("02:00:00:00:00:66"), await write("02:00:00:00:00:66")];
+    await write("02:00:00:00:00:02");
+    expect(eve.map((id) => recorded(id)?.state)).toEqual([expect.stringMatching(/^(?:whole|cut)$/), "removed"]);
+    expect(recorded(eve[1] ?? "")).toMatchObject({ detail: expect.stringContaining("another device") as string, packets: expect.any(Number) as number });
+    expect(files()).not.toContain(`${eve[1]}.pcapng`);
   });
 });
 

@@ -49,7 +49,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   const folder = filesFolder(dataDir);
   const reports = createReports(deps);
   const left = await findLeftFiles(folder);
-  const stored = await readStoredFiles(folder);
+  const stored = await readStoredFiles(folder, reports.report);
   const free = createFreeSpace({ path: dataDir, floorBytes: fromMegabytes(settings.continuous.free_floor_megabytes) });
   const rooms = createFileRooms({ free, settings, stored, clock, log });
   const uploads = createUploads({ spool: createSpool({ dataDir, budgetBytes: begin.spool_bytes }), dataDir, onGone: rooms.forget, log });

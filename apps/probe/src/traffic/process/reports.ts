@@ -14,7 +14,7 @@ export interface Reports {
 /** More wait on the disk, and are reported after the next start. */
 const MAX_WAITING = 1024;
 const AGAIN_MS = 10_000;
-/** At once: the daemon reads no more of them in a second. */
+/** Between two ticks: the daemon reads no more of them in a second. */
 const MAX_AT_ONCE = 50;
 
 /** Holds the last state of each file that was not noted. */
@@ -22,9 +22,11 @@ export function createReports(deps: {
   readonly send: (message: FromProcess) => boolean;
   readonly clock: Pick<Clock, "now" | "monotonic">;
 }): Reports {
+  let said = 0;
   const waiting = new Map<string, { readonly recorded: PcapRecorded; readonly at: number; saidAt: number }>();
 
   function say(one: { readonly recorded: PcapRecorded; readonly at: number; saidAt: number }): void {
+    said += 1;
     one.saidAt = deps.clock.monotonic();
     deps.send({ kind: "recorded", at: one.at, data: one.recorded });
   }
@@ -32,9 +34,9 @@ export function createReports(deps: {
   return {
     report(recorded) {
       if (waiting.size >= MAX_WAITING && !waiting.has(recorded.pcap_id)) return;
-      const one = { recorded, at: deps.clock.now(), saidAt: 0 };
+      const one = { recorded, at: deps.clock.now(), saidAt: Number.NEGATIVE_INFINITY };
       waiting.set(recorded.pcap_id, one);
-      say(one);
+      if (said < MAX_AT_ONCE) say(one);
     },
     noted(id, state) {
       const one = waiting.get(id);
@@ -43,11 +45,10 @@ export function createReports(deps: {
       return state === "recording" ? null : one.recorded;
     },
     tick() {
-      let said = 0;
+      said = 0;
       for (const one of waiting.values()) {
         if (said >= MAX_AT_ONCE) return;
         if (deps.clock.monotonic() - one.saidAt < AGAIN_MS) continue;
-        said += 1;
         say(one);
       }
     },

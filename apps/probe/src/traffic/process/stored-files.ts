@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import type { PcapRecorded } from "@lanthorn/contract/uplink";
-import { readNote, removeCaptureFile } from "../capture-files/facts.ts";
+import { isWithoutFile, readNote, removeForRoom } from "../capture-files/facts.ts";
 
 /** Finished files that lie on this machine, for their budgets. */
 export interface StoredFiles {
@@ -8,11 +8,14 @@ export interface StoredFiles {
   bytesOf(isMeant: IsMeant): number;
   isOf(id: string, isMeant: IsMeant): boolean;
   add(recorded: PcapRecorded): void;
-  /** Removes the oldest one of a kind. @returns Its bytes; null where there is none. */
+  /** Removes the oldest one of a kind, for newer ones. @returns Its bytes; null where there is none. */
   removeOldest(isMeant: IsMeant): Promise<number | null>;
   /** Bytes by whom the files are about. */
   bytesBySubject(isMeant: IsMeant): Map<string, number>;
-  /** Removes the newest one about somebody, or the oldest that was finished before, where that is given. @returns Its bytes; null where there is none. */
+  /**
+   * Removes the newest one about somebody, for another's evidence; or the oldest that was finished before, where that is given, for its own.
+   * @returns Its bytes; null where there is none.
+   */
   removeOf(subject: string, isMeant: IsMeant, finishedBefore?: number): Promise<number | null>;
   /** Removes those of a kind that were finished before, milliseconds since the epoch. @returns Their bytes. */
   removeFinishedBefore(time: number, isMeant: IsMeant): Promise<number>;
@@ -32,8 +35,16 @@ export const subjectOf = ({ macs, ips }: { readonly macs: readonly string[]; rea
 
 const NOTE = /^([0-9a-f-]{36})\.json$/;
 
-/** @param folder Of finished files, after it was repaired. */
-export async function readStoredFiles(folder: string): Promise<StoredFiles> {
+const FOR_NEWER = "The probe removed the file to make room for newer captures.";
+const FOR_OTHERS = "The probe removed the file to make room for evidence about another device: this device's takes most of it.";
+const FOR_OWN = "The probe removed the file to make room for newer evidence about the same device.";
+const TOO_OLD = "The probe removed the file because it was older than keep_days in its configuration.";
+
+/**
+ * @param folder Of finished files.
+ * @param onRemoved What is to be reported of one that was removed here before it was sent.
+ */
+export async function readStoredFiles(folder: string, onRemoved: (recorded: PcapRecorded) => void): Promise<StoredFiles> {
   const files = new Map<string, StoredFile>();
   const reported: string[] = [];
   const names = await readdir(folder).catch(() => [] as string[]);
@@ -41,14 +52,15 @@ export async function readStoredFiles(folder: string): Promise<StoredFiles> {
   for (const name of names.toSorted()) {
     const id = NOTE.exec(name)?.[1];
     const note = id === undefined ? null : await readNote(folder, id);
-    if (id !== undefined && note && note.recorded.size_bytes > 0) {
+    if (id !== undefined && note && note.recorded.size_bytes > 0 && !isWithoutFile(note.recorded)) {
       files.set(id, note.recorded);
       if (note.is_reported) reported.push(id);
     }
   }
-  const remove = async (id: string): Promise<number> => {
+  const remove = async (id: string, why: string): Promise<number> => {
     const bytes = forget(id);
-    await removeCaptureFile(folder, id);
+    const recorded = await removeForRoom(folder, id, why);
+    if (recorded) onRemoved(recorded);
     return bytes;
   };
   const forget = (id: string): number => {
@@ -69,16 +81,16 @@ export async function readStoredFiles(folder: string): Promise<StoredFiles> {
     async removeOf(subject, isMeant, finishedBefore) {
       const own = [...files].filter(([, file]) => isMeant(file) && subjectOf(file) === subject);
       const found = finishedBefore === undefined ? own.at(-1) : own.find(([, file]) => Date.parse(file.finished_at ?? "") < finishedBefore);
-      return found ? remove(found[0]) : null;
+      return found ? remove(found[0], finishedBefore === undefined ? FOR_OTHERS : FOR_OWN) : null;
     },
     reported,
     async removeOldest(isMeant) {
       const id = [...files].find(([, file]) => isMeant(file))?.[0];
-      return id === undefined ? null : remove(id);
+      return id === undefined ? null : remove(id, FOR_NEWER);
     },
     async removeFinishedBefore(time, isMeant) {
       let bytes = 0;
-      for (const [id, file] of files) if (isMeant(file) && Date.parse(file.finished_at ?? "") < time) bytes += await remove(id);
+      for (const [id, file] of files) if (isMeant(file) && Date.parse(file.finished_at ?? "") < time) bytes += await remove(id, TOO_OLD);
       return bytes;
     },
   };
