@@ -53,7 +53,7 @@ export {
 export type { NdpOption, NdpPrefixInformation } from "./ip/ndp-options.ts";
 export { MLD_HOP_LIMIT, MLD_ROUTER_ALERT, MLD_TYPE, type MldMessage, type MldQuery, type MldRecord } from "./ip/mld.ts";
 export { decodeTeredo, TEREDO_PORT, type TeredoPacket } from "./ip/teredo.ts";
-export { type Decapsulated, decapsulate, MAX_ENCAPSULATIONS, mayBeTunnelPort, type Unwrapped, unwrapFrame } from "./tunnels/unwrap.ts";
+export { type Decapsulated, decapsulate, isTunnelSign, MAX_ENCAPSULATIONS, mayBeTunnelPort, type Unwrapped, unwrapFrame } from "./tunnels/unwrap.ts";
 export type { EncapsulationKind } from "./tunnels/envelope.ts";
 export { decodeUdp, encodeUdp, type UdpDatagram } from "./transport/udp.ts";
 export { decodeTcp, encodeTcp, TCP_FLAG, type TcpFields, type TcpSegment } from "./transport/tcp.ts";

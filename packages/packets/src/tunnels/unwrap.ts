@@ -48,6 +48,16 @@ export function mayBeTunnelPort(port: number): boolean {
   return port >= LOWEST_PORT && port <= HIGHEST_PORT;
 }
 
+/** What says that packets are inside: an EtherType, a protocol of IP, or a port of UDP. */
+export type TunnelSign = "ether-type" | "ip-protocol" | "udp-port";
+
+const SIGNS: Readonly<Record<TunnelSign, ReadonlyMap<number, ReadEnvelope>>> = { "ether-type": BY_ETHER_TYPE, "ip-protocol": BY_IP_PROTOCOL, "udp-port": BY_PORT };
+
+/** @returns Whether `unwrapFrame` reads what is announced by this. */
+export function isTunnelSign(sign: TunnelSign, value: number): boolean {
+  return SIGNS[sign].has(value);
+}
+
 /** One layer taken off. */
 export type Unwrapped =
   | {

@@ -202,6 +202,17 @@ describe("the index", () => {
     expect(await capture.find({ from: 0, to: EPOCH_SECONDS * 1000 - 1, hosts: [] })).toEqual([]);
   });
 
+  test("leaves out no file with a tunnel, inside of which anybody may be", async () => {
+    const capture = await start({});
+    await withHosts(capture);
+    for (const destinationPort of [4789, 40_000]) {
+      capture.sink.onBlock(encodeFrameBlock([{ bytes: udpFrame({ source: "10.0.0.8", destination: "10.0.9.9", sourcePort: 40_001, destinationPort }), seconds: EPOCH_SECONDS, nanoseconds: 0 }]), 0);
+      capture.configure();
+      await capture.flush();
+    }
+    expect([await count(capture), await count(capture, "10.0.0.8"), await count(capture, "10.0.0.2"), await count(capture, "203.0.113.9")]).toEqual([5, 2, 2, 1]);
+  });
+
   test.each(["removed", "garbage", "a table less", "cut"])("that is %s is made anew from the files", async (damage) => {
     const before = await start({});
     await withHosts(before);

@@ -1,21 +1,37 @@
-import { parseIp } from "@lanthorn/packets";
+import { IP_PROTOCOL, isTunnelSign, parseIp } from "@lanthorn/packets";
 import type { FileContents } from "../capture-files/file-contents.ts";
-import { FAMILY_IPV4, FAMILY_IPV6, KEY_WORDS } from "../capture-files/summary/flow-keys.ts";
+import { FAMILY_IPV4, FAMILY_IPV6, FAMILY_MAC, type FlowKey, KEY_WORDS } from "../capture-files/summary/flow-keys.ts";
 
 /** Words of one end of a key. */
 const END_WORDS = 4;
+const PORTS_AT = 8;
 const FAMILY_AT = 9;
 const FAMILY_BITS = 0xf_0000;
 
-/** @returns The keys of a file's conversations, one behind the other, in this machine's order of octets; null where they are not all known. */
+/**
+ * @returns The keys of a file's conversations, one behind the other, in this machine's order of octets; null where they are not all known: there
+ * were too many, or a tunnel has others inside.
+ */
 export function encodeFlows({ summary }: Pick<FileContents, "summary">): Uint8Array | null {
   if (summary.evictedFlows > 0) return null;
   const keys: Uint32Array[] = [];
-  // Those of nothing that could be read are nobody's.
-  summary.forEachFlow(({ key }) => void (key[FAMILY_AT] !== 0 && keys.push(key.slice())));
+  let isTunnelThere = false;
+  summary.forEachFlow(({ key }) => {
+    isTunnelThere ||= isTunnel(key);
+    // Those of nothing that could be read are nobody's.
+    if (key[FAMILY_AT] !== 0) keys.push(key.slice());
+  });
+  if (isTunnelThere) return null;
   const words = new Uint32Array(keys.length * KEY_WORDS);
   for (const [index, key] of keys.entries()) words.set(key, index * KEY_WORDS);
   return new Uint8Array(words.buffer);
+}
+
+function isTunnel(key: FlowKey): boolean {
+  const [ports, what] = [key[PORTS_AT] as number, key[FAMILY_AT] as number];
+  const protocol = what & ~FAMILY_BITS;
+  if ((what & FAMILY_BITS) === FAMILY_MAC) return isTunnelSign("ether-type", protocol);
+  return isTunnelSign("ip-protocol", protocol) || (protocol === IP_PROTOCOL.udp && (isTunnelSign("udp-port", ports >>> 16) || isTunnelSign("udp-port", ports & 0xffff)));
 }
 
 /** An IP address as keys have it. */

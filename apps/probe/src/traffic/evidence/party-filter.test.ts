@@ -1,11 +1,11 @@
 import { encodeFrameBlock } from "@lanthorn/packet-io";
-import { ARP_OPERATION, BROADCAST_MAC, encodeArp, encodeEthernet, ETHER_TYPE, parseIp, parseMac } from "@lanthorn/packets";
+import { ARP_OPERATION, BROADCAST_MAC, encodeArp, encodeEthernet, encodeIpv4, encodeUdp, ETHER_TYPE, IP_PROTOCOL, parseIp, parseMac } from "@lanthorn/packets";
 import { seededRandom } from "@lanthorn/runtime";
 import { expect, test } from "vitest";
 import type { Party } from "../messages.ts";
 import { createFrameHeaders } from "../ring/frame-headers.ts";
 import { udpFrame } from "../testing/frames.ts";
-import { createPartyFilter } from "./party-filter.ts";
+import { createPartyFilter, createPartyTable } from "./party-filter.ts";
 
 const EVE = { mac: "02:00:00:00:00:66", ip: "10.0.0.66" };
 const BOB = { mac: "02:00:00:00:00:01", ip: "10.0.0.1" };
@@ -60,6 +60,43 @@ test("IPv6 is compared in all its bits", () => {
   ip.set(parseIp("2001:db8::2") as Uint8Array, 24);
   const frame = encodeEthernet({ destination: parseMac(BOB.mac) as Uint8Array, source: parseMac(ANN.mac) as Uint8Array, etherType: ETHER_TYPE.ipv6, payload: ip });
   expect(["2001:db8::1", "2001:db8::2", "2001:db8::3", "2001:db9::1"].map((text) => passes(frame, whom([], [text])))).toEqual([true, true, false, false]);
+});
+
+/** Eve to Bob, as routers that carry her packets send them to each other. */
+function tunneled(kind: "vxlan" | "gre" | "mpls" | "ipip"): Uint8Array {
+  const inner = udpFrame(EVE, BOB);
+  const [source, destination] = [parseIp("192.0.2.1") as Uint8Array, parseIp("192.0.2.2") as Uint8Array];
+  const macs = { source: parseMac(ANN.mac) as Uint8Array, destination: parseMac("02:00:00:00:00:03") as Uint8Array };
+  const ip = (protocol: number, payload: Uint8Array) => encodeEthernet({ ...macs, etherType: ETHER_TYPE.ipv4, payload: encodeIpv4({ source, destination, protocol, payload }) });
+  switch (kind) {
+    case "vxlan": {
+      const payload = Buffer.concat([Buffer.of(8, 0, 0, 0, 0, 0, 7, 0), inner]);
+      return ip(IP_PROTOCOL.udp, encodeUdp({ sourcePort: 50_000, destinationPort: 4789, payload }, { source, destination }));
+    }
+    case "gre":
+      return ip(IP_PROTOCOL.gre, Buffer.concat([Buffer.of(0, 0, 8, 0), inner.subarray(14)]));
+    case "mpls":
+      return encodeEthernet({ ...macs, etherType: ETHER_TYPE.mpls, payload: Buffer.concat([Buffer.of(0, 0x01, 0x91, 64), inner.subarray(14)]) });
+    case "ipip":
+      return ip(IP_PROTOCOL.ipv4, inner.subarray(14));
+    default:
+      return kind satisfies never;
+  }
+}
+
+test.each(["vxlan", "gre", "mpls", "ipip"] as const)("who speaks inside of %s is found, behind a VLAN tag too", (kind) => {
+  for (const frame of [tunneled(kind), tagged(tunneled(kind), [0x8100])]) {
+    const [eve, bob, ann] = [whom([], [EVE.ip]), whom([], [BOB.ip]), whom([], [ANN.ip])];
+    expect([passes(frame, eve), passes(frame, bob), passes(frame, ann), passes(frame, eve, bob), passes(frame, bob, eve), passes(frame, eve, ann)]).toEqual([true, true, false, true, true, false]);
+    expect(passes(frame, whom([], ["192.0.2.1"]), whom([], ["192.0.2.2"]))).toBe(kind !== "mpls");
+    const table = createPartyTable();
+    table.add(eve);
+    createFrameHeaders().visit(encodeFrameBlock([{ bytes: frame, seconds: 1, nanoseconds: 0 }]), 0, (view) => {
+      expect(table.mayHave(view)).toBe(true);
+      return true;
+    });
+  }
+  for (let length = 0; length < tunneled(kind).length; length += 1) passes(tunneled(kind).subarray(0, length), whom([EVE.mac], [EVE.ip]));
 });
 
 test("nobody's frames are none, and frames of any bytes and length are looked at without a fault", () => {

@@ -1,6 +1,7 @@
 import { parseIp, parseMac } from "@lanthorn/packets";
 import type { Party } from "../messages.ts";
 import type { HeaderView } from "../ring/frame-headers.ts";
+import { type AddressView, someInside } from "./inner-frames.ts";
 
 /** Whether a frame is about somebody. */
 export type FrameFilter = (frame: HeaderView) => boolean;
@@ -25,14 +26,15 @@ interface Addresses {
 
 /**
  * Frames between two, or of one with anybody where the other is not known. Somebody is known by a MAC or by an address: either is enough. An
- * ARP packet is of whom its sender fields name, and to whom it asks for.
+ * ARP packet is of whom its sender fields name, and to whom it asks for. Packets inside of tunnels are looked at in the same way.
  * @returns A filter that lets nothing through where the device has no address that can be read.
  */
 export function createPartyFilter(device: Party, peer: Party | null): FrameFilter {
   const one = readParty(device);
   const other = peer && readParty(peer);
-  if (other === null || isEmpty(other)) return (frame) => isSource(frame, one) || isDestination(frame, one);
-  return (frame) => (isSource(frame, one) && isDestination(frame, other)) || (isSource(frame, other) && isDestination(frame, one));
+  const test = other === null || isEmpty(other) ? (frame: AddressView) => isSource(frame, one) || isDestination(frame, one)
+    : (frame: AddressView) => (isSource(frame, one) && isDestination(frame, other)) || (isSource(frame, other) && isDestination(frame, one));
+  return (frame) => test(frame) || someInside(frame, test);
 }
 
 /** Looks at a frame's addresses in a table of bits, so that most frames are not held against any filter. */
@@ -46,6 +48,13 @@ export interface PartyTable {
 export function createPartyTable(): PartyTable {
   const table = new Uint8Array(TABLE_BITS);
   const has = (word: number) => table[placeOf(word)] === 1;
+  const mayHave = ({ bytes, offset, length, kind, networkAt }: AddressView): boolean => {
+    if (length >= 12 && (has(bytes.readInt32BE(offset + DESTINATION_MAC + 2)) || has(bytes.readInt32BE(offset + SOURCE_MAC + 2)))) return true;
+    if (kind === "ipv4") return has(bytes.readInt32BE(networkAt + IPV4_SOURCE)) || has(bytes.readInt32BE(networkAt + IPV4_DESTINATION));
+    if (kind === "ipv6") return has(bytes.readInt32BE(networkAt + IPV6_SOURCE + 12)) || has(bytes.readInt32BE(networkAt + IPV6_DESTINATION + 12));
+    return kind === "arp" && (has(bytes.readInt32BE(networkAt + ARP_SENDER_IP)) || has(bytes.readInt32BE(networkAt + ARP_TARGET_IP))
+      || has(bytes.readInt32BE(networkAt + ARP_SENDER_MAC + 2)));
+  };
   return {
     add(party) {
       const { macs, ipv4, ipv6 } = readParty(party);
@@ -53,13 +62,7 @@ export function createPartyTable(): PartyTable {
       for (const word of ipv4) table[placeOf(word)] = 1;
       for (const words of ipv6) table[placeOf(words[3])] = 1;
     },
-    mayHave({ bytes, offset, length, kind, networkAt }) {
-      if (length >= 12 && (has(bytes.readInt32BE(offset + DESTINATION_MAC + 2)) || has(bytes.readInt32BE(offset + SOURCE_MAC + 2)))) return true;
-      if (kind === "ipv4") return has(bytes.readInt32BE(networkAt + IPV4_SOURCE)) || has(bytes.readInt32BE(networkAt + IPV4_DESTINATION));
-      if (kind === "ipv6") return has(bytes.readInt32BE(networkAt + IPV6_SOURCE + 12)) || has(bytes.readInt32BE(networkAt + IPV6_DESTINATION + 12));
-      return kind === "arp" && (has(bytes.readInt32BE(networkAt + ARP_SENDER_IP)) || has(bytes.readInt32BE(networkAt + ARP_TARGET_IP))
-        || has(bytes.readInt32BE(networkAt + ARP_SENDER_MAC + 2)));
-    },
+    mayHave: (frame) => mayHave(frame) || someInside(frame, mayHave),
   };
 }
 
@@ -86,7 +89,7 @@ function isEmpty({ macs, ipv4, ipv6 }: Addresses): boolean {
   return macs.length + ipv4.length + ipv6.length === 0;
 }
 
-function isSource(frame: HeaderView, who: Addresses): boolean {
+function isSource(frame: AddressView, who: Addresses): boolean {
   if (hasMac(frame, frame.offset + SOURCE_MAC, who)) return true;
   const { kind, networkAt } = frame;
   if (kind === "ipv4") return hasIpv4(frame, networkAt + IPV4_SOURCE, who);
@@ -94,7 +97,7 @@ function isSource(frame: HeaderView, who: Addresses): boolean {
   return kind === "arp" && (hasIpv4(frame, networkAt + ARP_SENDER_IP, who) || hasMac(frame, networkAt + ARP_SENDER_MAC, who));
 }
 
-function isDestination(frame: HeaderView, who: Addresses): boolean {
+function isDestination(frame: AddressView, who: Addresses): boolean {
   if (hasMac(frame, frame.offset + DESTINATION_MAC, who)) return true;
   const { kind, networkAt } = frame;
   if (kind === "ipv4") return hasIpv4(frame, networkAt + IPV4_DESTINATION, who);
@@ -102,18 +105,18 @@ function isDestination(frame: HeaderView, who: Addresses): boolean {
   return kind === "arp" && hasIpv4(frame, networkAt + ARP_TARGET_IP, who);
 }
 
-function hasMac({ bytes, offset, length }: HeaderView, at: number, { macs }: Addresses): boolean {
+function hasMac({ bytes, offset, length }: AddressView, at: number, { macs }: Addresses): boolean {
   if (macs.length === 0 || at + 6 > offset + length) return false;
   const high = bytes.readUInt32BE(at);
   for (const mac of macs) if (mac[0] === high && mac[1] === bytes.readUInt16BE(at + 4)) return true;
   return false;
 }
 
-function hasIpv4({ bytes }: HeaderView, at: number, { ipv4 }: Addresses): boolean {
+function hasIpv4({ bytes }: AddressView, at: number, { ipv4 }: Addresses): boolean {
   return ipv4.length > 0 && ipv4.includes(bytes.readUInt32BE(at));
 }
 
-function hasIpv6({ bytes }: HeaderView, at: number, { ipv6 }: Addresses): boolean {
+function hasIpv6({ bytes }: AddressView, at: number, { ipv6 }: Addresses): boolean {
   for (const address of ipv6) {
     if (address[0] === bytes.readUInt32BE(at) && address[1] === bytes.readUInt32BE(at + 4) && address[2] === bytes.readUInt32BE(at + 8)
       && address[3] === bytes.readUInt32BE(at + 12)) return true;

@@ -1,4 +1,4 @@
-import { decodeFrame, equalBytes, type Frame, type LinkType, parseIp, parseMac } from "@lanthorn/packets";
+import { decodeFrame, equalBytes, type Frame, type LinkType, MAX_ENCAPSULATIONS, parseIp, parseMac, unwrapFrame } from "@lanthorn/packets";
 import type { FrameView } from "@lanthorn/packet-io";
 
 /** Which frames of a conversation are meant. */
@@ -20,7 +20,8 @@ const ARP_TARGET = 24;
 const ARP_BYTES = 28;
 
 /**
- * Finds frames by the addresses of their ends, behind VLAN tags and in ARP too; inside of tunnels it does not look.
+ * Finds frames by the addresses of their ends: of the frame itself, behind VLAN tags and in ARP too, or of a packet inside of its tunnels. What is
+ * inside of fragments is not found.
  * @returns Null where every frame is meant.
  */
 export function createFrameMatch({ host, peer, side }: Ends, linkType = 1): FrameMatch | null {
@@ -30,9 +31,21 @@ export function createFrameMatch({ host, peer, side }: Ends, linkType = 1): Fram
   return (frame) => {
     const decoded = decodeFrame(frame.bytes.subarray(frame.offset, frame.offset + frame.length), { linkType: linkType as LinkType, wireLength: frame.wireLength });
     if (!decoded.ok) return false;
-    const fields = decoded.value;
-    return (side !== "destination" && isHost(fields, true) && isPeer(fields, false)) || (side !== "source" && isHost(fields, false) && isPeer(fields, true));
+    return somePacket(decoded.value, (fields) => (side !== "destination" && isHost(fields, true) && isPeer(fields, false))
+      || (side !== "source" && isHost(fields, false) && isPeer(fields, true)));
   };
+}
+
+/** Looks at a frame and at what is in its tunnels, the outermost first. */
+function somePacket(frame: Frame, test: (fields: Frame) => boolean): boolean {
+  let fields = frame;
+  for (let depth = 0; depth <= MAX_ENCAPSULATIONS; depth += 1) {
+    if (test(fields)) return true;
+    const unwrapped = unwrapFrame(fields);
+    if (unwrapped?.ok !== true) return false;
+    fields = unwrapped.frame;
+  }
+  return false;
 }
 
 /** @returns Whether an address is a frame's sender, or its receiver; null for no address. */
