@@ -252,7 +252,7 @@ async function sendFile(path: string, { kind }: { readonly kind: FileKind }): Pr
 }
 
 async function listFiles(): Promise<void> {
-  for (const file of (await openSpool()).list()) process.stdout.write(`${JSON.stringify(file)}\n`);
+  for (const file of await (await openSpool()).list()) process.stdout.write(`${JSON.stringify(file)}\n`);
 }
 
 /** In a process of its own too: to try databases takes seconds, in which the daemon would hear nothing. */

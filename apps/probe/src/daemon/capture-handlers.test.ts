@@ -22,9 +22,9 @@ test("where no traffic is recorded any more, files of earlier days are still sen
   const handlers = captureHandlers(null, { dataDir, spool });
   const [kept, sent] = [await capture(), await capture()];
   expect(await handlers.pcap_fetch({ pcap_id: sent })).toEqual({ data: {} });
-  expect(spool.list().map(({ id }) => id)).toEqual([sent]);
+  expect((await spool.list()).map(({ id }) => id)).toEqual([sent]);
   for (const id of [kept, sent]) expect(await handlers.pcap_delete({ pcap_id: id })).toEqual({ data: { deleted: true } });
-  expect([spool.list(), readdirSync(filesFolder(dataDir))]).toEqual([[], []]);
+  expect([await spool.list(), readdirSync(filesFolder(dataDir))]).toEqual([[], []]);
   expect(await handlers.pcap_delete({ pcap_id: kept })).toEqual({ data: { deleted: false } });
   expect(await handlers.pcap_fetch({ pcap_id: kept })).toMatchObject({ reason: "no-such-file" });
   // It does not fit: that may change.

@@ -11,7 +11,7 @@ import type { CommandHandlers } from "../uplink/commands.ts";
 /** Where capture files of earlier days lie. */
 export interface StoredCaptures {
   readonly dataDir: string;
-  readonly spool: Pick<Spool, "add" | "list" | "remove">;
+  readonly spool: Pick<Spool, "add" | "find" | "remove">;
 }
 
 const REFUSED = {
@@ -43,7 +43,7 @@ function storedHandlers({ dataDir, spool }: StoredCaptures): Pick<CommandHandler
   return {
     async pcap_delete({ pcap_id: id }) {
       const folder = filesFolder(dataDir);
-      const isHere = (await readNote(folder, id)) !== null || spool.list().some((file) => file.id === id);
+      const isHere = (await readNote(folder, id)) !== null || spool.find(id) !== null;
       spool.remove(id);
       await removeCaptureFile(folder, id);
       return { data: { deleted: isHere } };

@@ -51,7 +51,7 @@ export function createFileSender(deps: {
     while (!signal.aborted) {
       let waitMs = CHECK_EVERY_MS;
       try {
-        const file = spool.list()[0];
+        const file = (await spool.list())[0];
         if (file) {
           await pace.proceed(0, signal);
           let pieces = 0;

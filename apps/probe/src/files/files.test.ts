@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PIECE_MAX_BYTES } from "@lanthorn/contract/uplink";
-import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
+import { createFakeClock, type FakeClock, nextTurn, silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type CollectorRequests, createCollectorRequests } from "../identity/collector-requests.ts";
 import { createTestCa } from "../identity/testing/collector.ts";
@@ -46,7 +46,7 @@ const send = (identity = collector.identity, bytesPerSecond = 1e9): FileSender =
   return sender;
 };
 /** Moves the clock on until it is so: what goes over the wire takes its own time. */
-const until = (is: () => boolean, stepMs = 500) => expect.poll(async () => {
+const until = (is: () => boolean | Promise<boolean>, stepMs = 500) => expect.poll(async () => {
   await clock.advance(stepMs);
   return is();
 }, { timeout: 300_000, interval: 5 }).toBe(true);
@@ -56,9 +56,9 @@ describe("files that are handed in", () => {
   test("go up in pieces under the probe's certificate, in their order, and leave the spool", async () => {
     const contents = [randomBytes(2 * PIECE_MAX_BYTES + 77), randomBytes(10)];
     const files = [await hand(contents[0] as Buffer), await hand(contents[1] as Buffer)];
-    expect(spool.list()).toEqual(files);
+    expect(await spool.list()).toEqual(files);
     send();
-    await until(() => spool.list().length === 0);
+    await until(async () => (await spool.list()).length === 0);
     expect(files.map(({ id }) => collector.received.get(id)?.equals(contents[files.findIndex((file) => file.id === id)] as Buffer))).toEqual([true, true]);
     expect([...collector.received.keys()]).toEqual(files.map(({ id }) => id));
     expect(times("PUT")).toBe(4);
@@ -74,7 +74,7 @@ describe("files that are handed in", () => {
     const first = send();
     await until(() => times("PUT") === 3);
     await first.close();
-    expect(spool.list().map((file) => file.id)).toEqual([id]);
+    expect((await spool.list()).map((file) => file.id)).toEqual([id]);
     send();
     await until(() => collector.received.has(id));
     expect(collector.received.get(id)?.equals(content)).toBe(true);
@@ -123,7 +123,7 @@ describe("files that are handed in", () => {
     send();
     await until(() => times("POST") === 1);
     await clock.advance(3_500_000);
-    expect([times("POST"), spool.list().length]).toEqual([1, 1]);
+    expect([times("POST"), (await spool.list()).length]).toEqual([1, 1]);
     collector.instead = () => null;
     await until(() => collector.received.has(id), 10_000);
   });
@@ -133,7 +133,7 @@ describe("files that are handed in", () => {
     collector.instead = () => ({ status: 404, body: { error: { code: "NOT_FOUND", message: "there is no such path", details: null } } });
     send();
     await until(() => times("POST") >= 3, 60_000);
-    expect(spool.list().map((file) => file.id)).toEqual([id]);
+    expect((await spool.list()).map((file) => file.id)).toEqual([id]);
     collector.instead = () => null;
     await until(() => collector.received.has(id), 60_000);
   });
@@ -151,7 +151,7 @@ describe("files that are handed in", () => {
       return answer;
     };
     send();
-    await until(() => spool.list().length === 0);
+    await until(async () => (await spool.list()).length === 0);
     expect([...collector.received.keys()]).toEqual([good.id]);
     expect(readdirSync(join(dataDir, "outgoing"))).toEqual([]);
     expect(collector.received.has(large.id)).toBe(false);
@@ -162,7 +162,7 @@ describe("files that are handed in", () => {
     send({ ...collector.identity, ca_certificate: (await createTestCa()).pem });
     await clock.advance(120_000);
     await expect.poll(() => collector.requests).toEqual([]);
-    expect(spool.list()).toHaveLength(1);
+    expect(await spool.list()).toHaveLength(1);
   });
 });
 
@@ -174,7 +174,7 @@ describe("the spool", () => {
     await expect(hand(new Uint8Array(0))).rejects.toMatchObject(code);
     await expect(spool.add(dataDir, "capture")).rejects.toMatchObject(code);
     await expect(spool.add(join(dataDir, "not-there"), "capture")).rejects.toMatchObject(code);
-    expect(spool.list()).toHaveLength(1);
+    expect(await spool.list()).toHaveLength(1);
   });
 
   test("takes a file under an id of its own, and once; one that is moved is not copied", async () => {
@@ -188,7 +188,7 @@ describe("the spool", () => {
     // As after a crash behind the note: the same file once more.
     writeFileSync(path, "packets");
     expect(await spool.add(path, "capture", { id, move: true })).toEqual(file);
-    expect([existsSync(path), spool.list()]).toEqual([false, [file]]);
+    expect([existsSync(path), await spool.list()]).toEqual([false, [file]]);
   });
 
   test("leaves a file that is to be moved where it is when it does not fit", async () => {
@@ -196,7 +196,32 @@ describe("the spool", () => {
     writeFileSync(path, randomBytes(8 * PIECE_MAX_BYTES + 1));
     await expect(spool.add(path, "capture", { move: true })).rejects.toMatchObject({ code: "file-refused" });
     expect(statSync(path).size).toBe(8 * PIECE_MAX_BYTES + 1);
-    expect(spool.list()).toEqual([]);
+    expect(await spool.list()).toEqual([]);
+  });
+
+  test("are listed in many turns, however many there are, and read once", async () => {
+    const home = join(dataDir, "outgoing");
+    mkdirSync(home);
+    const ids = Array.from({ length: 1000 }, () => randomUUID()).toSorted();
+    for (const id of ids) {
+      writeFileSync(join(home, `${id}.data`), "x");
+      writeFileSync(join(home, `${id}.json`), JSON.stringify({ id, kind: "capture", size: 1, sha256: "a".repeat(64) }));
+    }
+    let turns = 0;
+    const listing = { isOver: false };
+    const turn = async () => {
+      for (; !listing.isOver; turns += 1) await nextTurn();
+    };
+    const turning = turn();
+    expect((await spool.list()).map(({ id }) => id)).toEqual(ids);
+    listing.isOver = true;
+    await turning;
+    expect(turns).toBeGreaterThan(50);
+    const [gone = "", other = ""] = ids;
+    rmSync(join(home, `${gone}.data`));
+    rmSync(join(home, `${other}.json`));
+    expect((await spool.list()).map(({ id }) => id)).toEqual(ids.slice(2));
+    expect([spool.find(gone), spool.find(other), spool.find(ids[2] ?? "")?.size, existsSync(join(home, `${gone}.json`))]).toEqual([null, null, 1, false]);
   });
 
   test("leaves out what was not written to its end, and what is no note of ours", async () => {
@@ -205,7 +230,7 @@ describe("the spool", () => {
     const other = id.replace(/^./, (digit) => (digit === "0" ? "1" : "0"));
     writeFileSync(join(home, `${other}.json`), `{"id":"../../x"`);
     writeFileSync(join(home, "notes.txt"), "x");
-    expect(spool.list().map((file) => file.id)).toEqual([id]);
+    expect((await spool.list()).map((file) => file.id)).toEqual([id]);
     expect(readdirSync(home).toSorted()).toEqual([`${id}.data`, `${id}.json`, "notes.txt"]);
   });
 });

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { constants, createReadStream, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
-import { copyFile, link, open, rename } from "node:fs/promises";
+import { constants, createReadStream, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { copyFile, link, open, readdir, readFile, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { FileBegin, type FileKind } from "@lanthorn/contract/uplink";
-import { createId, readTextFile, syncFolder } from "@lanthorn/runtime";
+import { createId, nextTurn, parseJson, readTextFile, syncFolder } from "@lanthorn/runtime";
 import { giveToOwner } from "../atomic-file.ts";
 import { ProbeError } from "../errors.ts";
 
@@ -21,13 +21,17 @@ export interface Spool {
    * @throws ProbeError `file-refused` for what is no file, is empty, or does not fit into the budget. The file is where it was then.
    */
   add(path: string, kind: FileKind, options?: { readonly id?: string; readonly move?: boolean }): Promise<FileBegin>;
-  /** What waits, oldest first. What cannot be read is taken away. */
-  list(): readonly FileBegin[];
+  /** What waits, oldest first. What cannot be read is taken away. There may be thousands: nobody waits for the disk meanwhile. */
+  list(): Promise<readonly FileBegin[]>;
+  /** @returns Null where no file waits under this id. */
+  find(id: string): FileBegin | null;
   /** Where the bytes of a file are. */
   path(id: string): string;
   remove(id: string): void;
 }
 
+/** Files that are gone through in one turn of the event loop, a millisecond at most. */
+const TURN_FILES = 256;
 const NAME = /^([0-9a-f-]{36})\.json$/;
 
 /** @param options.budgetBytes What all that wait may take together. */
@@ -40,24 +44,46 @@ export function createSpool(options: { readonly dataDir: string; readonly budget
     rmSync(noteOf(id), { force: true });
     rmSync(dataOf(id), { force: true });
   };
-  const list = (): readonly FileBegin[] => (existsSync(home) ? readdirSync(home) : []).toSorted().flatMap((entry) => {
-    const id = NAME.exec(entry)?.[1];
-    if (id === undefined) return [];
-    const file = readNote(noteOf(id));
-    if (file?.id === id && existsSync(dataOf(id))) return [file];
-    remove(id);
-    return [];
-  });
+  const find = (id: string): FileBegin | null => {
+    const file = parseNote(id, readTextFile(noteOf(id)));
+    return file && existsSync(dataOf(id)) ? file : null;
+  };
+
+  /** @returns Null for a file that was taken away. */
+  async function read(id: string, isDataThere: boolean): Promise<FileBegin | null> {
+    const text = await readFile(noteOf(id), "utf8").catch(() => null);
+    const file = parseNote(id, text);
+    // It may have come while the folder was read.
+    if (file && (isDataThere || existsSync(dataOf(id)))) return file;
+    if (text !== null) remove(id);
+    return null;
+  }
+
+  /** By id: a note is never changed. */
+  let known: ReadonlyMap<string, FileBegin> = new Map();
+  async function list(): Promise<readonly FileBegin[]> {
+    const entries = new Set(await readdir(home).catch(() => []));
+    const found = new Map<string, FileBegin>();
+    const ids = [...entries].flatMap((entry) => NAME.exec(entry)?.[1] ?? []).toSorted();
+    for (const [index, id] of ids.entries()) {
+      if (index % TURN_FILES === TURN_FILES - 1) await nextTurn();
+      const isDataThere = entries.has(`${id}.data`);
+      const file = (isDataThere && known.get(id)) || await read(id, isDataThere);
+      if (file) found.set(id, file);
+    }
+    known = found;
+    return [...found.values()];
+  }
+
   return {
-    list, remove, path: dataOf,
+    list, find, remove, path: dataOf,
     async add(path, kind, { id = createId(), move = false } = {}) {
-      const waiting = list();
-      const before = waiting.find((file) => file.id === id);
+      const before = find(id);
       if (before) {
         if (move) rmSync(path, { force: true });
         return before;
       }
-      requireRoom(path, waiting, options.budgetBytes);
+      requireRoom(path, await list(), options.budgetBytes);
       mkdirSync(home, { recursive: true, mode: 0o700 });
       try {
         await place(path, dataOf(id), move);
@@ -127,10 +153,8 @@ async function writeNote(path: string, text: string): Promise<void> {
   await syncFolder(dirname(path));
 }
 
-function readNote(path: string): FileBegin | null {
-  try {
-    return FileBegin.safeParse(JSON.parse(readTextFile(path) ?? "")).data ?? null;
-  } catch {
-    return null;
-  }
+/** @returns Null for what is no note of this file. */
+function parseNote(id: string, text: string | null): FileBegin | null {
+  const file = FileBegin.safeParse(parseJson(text ?? "")).data;
+  return file?.id === id ? file : null;
 }

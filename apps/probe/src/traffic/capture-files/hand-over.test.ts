@@ -27,7 +27,7 @@ test("a finished file goes into the spool under its id, whole and without a copy
   const { ino } = statSync(path as string);
   const [deps, bytes] = [{ spool, dataDir, id: recorded.pcap_id }, readFileSync(path as string)];
   expect(await handOver(deps)).toBe(true);
-  expect(spool.list()).toEqual([{ id: recorded.pcap_id, kind: "capture", size: recorded.size_bytes, sha256: recorded.sha256 }]);
+  expect(await spool.list()).toEqual([{ id: recorded.pcap_id, kind: "capture", size: recorded.size_bytes, sha256: recorded.sha256 }]);
   expect(createHash("sha256").update(bytes).digest("hex")).toBe(recorded.sha256);
   expect([statSync(spool.path(recorded.pcap_id)).ino, readdirSync(filesFolder(dataDir))]).toEqual([ino, []]);
   // Once more, as after a crash; and for one that there never was.

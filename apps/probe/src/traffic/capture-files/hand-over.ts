@@ -10,12 +10,12 @@ import { filesFolder } from "./repair.ts";
  * @returns False where there is no such file, here or there.
  * @throws ProbeError `file-refused` where it does not fit there: it stays here.
  */
-export async function handOver(deps: { readonly spool: Pick<Spool, "add" | "list">; readonly dataDir: string; readonly id: string }): Promise<boolean> {
+export async function handOver(deps: { readonly spool: Pick<Spool, "add" | "find">; readonly dataDir: string; readonly id: string }): Promise<boolean> {
   const folder = filesFolder(deps.dataDir);
   const path = filePath(folder, deps.id);
   const isHere = await stat(path).then((found) => found.isFile(), () => false);
   if (isHere) await deps.spool.add(path, "capture", { id: deps.id, move: true });
-  else if (!deps.spool.list().some(({ id }) => id === deps.id)) return false;
+  else if (deps.spool.find(deps.id) === null) return false;
   await removeCaptureFile(folder, deps.id);
   return true;
 }

@@ -76,7 +76,7 @@ describe("finished files", () => {
     const parts = await start();
     const early = await record(parts, { isNoted: false });
     const data = await record(parts);
-    await expect.poll(() => spool().list()).toEqual([{ id: data.pcap_id, kind: "capture", size: data.size_bytes, sha256: data.sha256 }]);
+    await expect.poll(async () => spool().list()).toEqual([{ id: data.pcap_id, kind: "capture", size: data.size_bytes, sha256: data.sha256 }]);
     await expect.poll(files).toEqual([`${early.pcap_id}.json`, `${early.pcap_id}.pcapng`]);
   });
 
@@ -84,15 +84,15 @@ describe("finished files", () => {
     const parts = await start({ upload: "on_demand" });
     const [one, other] = [await record(parts), await record(parts)];
     await clock.advance(60_000);
-    expect(spool().list()).toEqual([]);
+    expect(await spool().list()).toEqual([]);
     expect(await command(parts, "pcap_fetch", { pcap_id: one.pcap_id })).toEqual({ data: {} });
-    await expect.poll(() => spool().list().map(({ id }) => id)).toEqual([one.pcap_id]);
+    await expect.poll(async () => (await spool().list()).map(({ id }) => id)).toEqual([one.pcap_id]);
     expect(await command(parts, "pcap_fetch", { pcap_id: one.pcap_id })).toEqual({ data: {} });
     expect(await command(parts, "pcap_fetch", { pcap_id: createId() })).toHaveProperty("refused");
     expect(await command(parts, "pcap_delete", { pcap_id: other.pcap_id })).toEqual({ data: { deleted: true } });
     expect(await command(parts, "pcap_delete", { pcap_id: one.pcap_id })).toEqual({ data: { deleted: true } });
     expect(await command(parts, "pcap_delete", { pcap_id: one.pcap_id })).toEqual({ data: { deleted: false } });
-    expect([spool().list(), files()]).toEqual([[], []]);
+    expect([await spool().list(), files()]).toEqual([[], []]);
   });
 
   test("that do not fit among those that are sent are given again, also after a new start", async () => {
@@ -100,11 +100,11 @@ describe("finished files", () => {
     const data = await record(parts);
     await clock.advance(30_000);
     // The note is written once more when the daemon knows of the file.
-    await expect.poll(() => [spool().list(), files()]).toEqual([[], [`${data.pcap_id}.json`, `${data.pcap_id}.pcapng`]]);
+    await expect.poll(async () => [await spool().list(), files()]).toEqual([[], [`${data.pcap_id}.json`, `${data.pcap_id}.pcapng`]]);
     await close(parts);
     open.splice(0);
     await start();
-    await expect.poll(() => spool().list().map(({ id }) => id)).toEqual([data.pcap_id]);
+    await expect.poll(async () => (await spool().list()).map(({ id }) => id)).toEqual([data.pcap_id]);
   });
 
   test("that are older than the settings keep are removed, evidence later", async () => {
@@ -260,7 +260,7 @@ describe("an export", () => {
     expect(await command(parts, "pcap_export", data)).toEqual({ data: { bytes: 1e6 } });
     await expect.poll(() => recorded(data.pcap_id), { interval: 20 }).toMatchObject({ state: "whole", trigger: "export", packets: 1, ips: ["10.0.0.1"] });
     parts.noted(data.pcap_id, "whole");
-    await expect.poll(() => spool().list().map(({ id }) => id)).toEqual([data.pcap_id]);
+    await expect.poll(async () => (await spool().list()).map(({ id }) => id)).toEqual([data.pcap_id]);
     expect(readCapture(readFileSync(spool().path(data.pcap_id)))).toMatchObject({ malformed: null, records: { length: 1 } });
     expect(parts.continuous()).toMatchObject({ problem: null });
   });

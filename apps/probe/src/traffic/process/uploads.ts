@@ -19,7 +19,7 @@ export interface Uploads {
  * @param deps.onGone A file lies there now, and no more among those that are kept here.
  */
 export function createUploads(deps: {
-  readonly spool: Pick<Spool, "add" | "list" | "remove">; readonly dataDir: string; readonly onGone: (id: string) => void; readonly log: Pick<Log, "info" | "warn">;
+  readonly spool: Pick<Spool, "add" | "find" | "remove">; readonly dataDir: string; readonly onGone: (id: string) => void; readonly log: Pick<Log, "info" | "warn">;
 }): Uploads {
   const { spool, dataDir, log } = deps;
   const waiting = new Set<string>();
@@ -52,7 +52,7 @@ export function createUploads(deps: {
       waiting.add(id);
       void run();
     },
-    isSent: (id) => spool.list().some((file) => file.id === id),
+    isSent: (id) => spool.find(id) !== null,
     tick: () => void (waiting.size > 0 && run()),
     remove(id) {
       waiting.delete(id);
