@@ -65,8 +65,8 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   const recordings = createRecordings({ ...shared, folder, pool, site: () => site, roomOf: rooms.forFile, onFinished });
   const continuous = settings.continuous.enabled ? await openContinuous({
     ...shared, settings: settings.continuous, pool: createBufferShare(pool, CONTINUOUS_BUFFERS), free, privacy,
-    // Where buffers wait, the disk is slow: a write of the index would wait too, and the frames with it.
-    load: () => Math.max(load, pool.inUse / BUFFERS),
+    // Where so many buffers wait, the disk is slow: a write of the index would wait too, and the frames with it.
+    load: () => (pool.inUse < CONTINUOUS_BUFFERS ? load : 1),
   }) : null;
   const leftFiles = repairLeftFiles({ folder, left, roomOf: rooms.of, load: () => load, onRepaired: onFinished, clock, log });
   const exports = openExports({ ...deps, shared, continuous, free, rooms, privacy, load: () => load, onFinished });
