@@ -10,6 +10,8 @@ import { bindToInterface, openPacketSocket } from "../send/packet-socket.ts";
  */
 const BLOCK_OCTETS = 1 << 17;
 const BLOCKS = 64;
+/** Octets of the kernel's ring of a capture; they count as this process's memory. */
+export const KERNEL_RING_OCTETS = BLOCK_OCTETS * BLOCKS;
 /** Only its divisibility matters to TPACKET_V3, whose frames are as long as they are. */
 const FRAME_OCTETS = 2048;
 /** A block is closed so long after its first frame, full or not: the most that a frame waits for in the kernel. */
@@ -94,7 +96,7 @@ function mapRing(
   const isReady = set(LINUX.PACKET_VERSION, [TPACKET_V3]) && set(LINUX.PACKET_RESERVE, [RESERVED_OCTETS]) &&
     set(LINUX.PACKET_RX_RING, [BLOCK_OCTETS, BLOCKS, FRAME_OCTETS, (BLOCK_OCTETS / FRAME_OCTETS) * BLOCKS, RETIRE_MS, 0, 0]) &&
     attachFilter(socket, options.program) && (!options.promiscuous || set(LINUX.PACKET_ADD_MEMBERSHIP, membership));
-  const memory = isReady ? libc.map(socket, BLOCK_OCTETS * BLOCKS) : null;
+  const memory = isReady ? libc.map(socket, KERNEL_RING_OCTETS) : null;
   if (memory !== null) return memory;
   const errno = libc.errno();
   libc.close(socket);
@@ -134,8 +136,11 @@ function readRing({ libc, socket, memory, close }: {
     },
     load() {
       if (!open) return 0;
+      // Blocks that wait lie behind each other: how many, is found by halving.
       let waiting = 0;
-      for (let block = 0; block < BLOCKS; block += 1) waiting += isReady(block) ? 1 : 0;
+      for (let step = BLOCKS; step >= 1; step /= 2) {
+        if (waiting + step <= BLOCKS && isReady((next + waiting + step - 1) % BLOCKS)) waiting += step;
+      }
       return waiting / BLOCKS;
     },
     dropped() {

@@ -15,22 +15,17 @@ const WAIT_MS = 500;
 
 /**
  * Where frames come, the next look is by a timer: it costs a tenth of a wake, which goes through the pool's thread and back (15 and 150 µs).
- * With the time after which the kernel closes a block, it is the most that a frame waits.
+ * With the time after which the kernel closes a block, it is the most that a frame of a quiet link waits.
  */
-const LOOK_MS = 6;
-/**
- * Where many frames come, the next look is so much later: a wake costs as much as hundreds of frames, as the processor's caches are others'
- * by then, and nobody waits for one frame among so many.
- */
-const BUSY_LOOK_MS = 20;
+export const LOOK_MS = 6;
 /** So many looks that find nothing, and the thread waits again. */
 const EMPTY_LOOKS = 3;
 
-/** What a look came to: there was nothing, all of it was read, all of it and it was many frames, or some is left for another turn of the event loop. */
-export type Found = "nothing" | "all" | "many" | "some";
+/** When to look again, in milliseconds: 0 where some is left for another turn of the event loop; null where there was nothing. */
+export type NextLook = number | null;
 
 /** Looks at what a socket has to read. @param isBroken It reports an error. */
-type Look = (isBroken: boolean) => Found;
+type Look = (isBroken: boolean) => NextLook;
 
 /** Gives word when sockets can be read. */
 export interface Readiness {
@@ -73,27 +68,28 @@ function createReadiness(libc: Libc, clock: PacketIoClock): Readiness {
       state = "looking";
       emptyLooks = 0;
       const found = result > 0 ? report(sockets, files) : [];
-      if (found.some((one) => one !== "nothing")) lookAgain(found);
+      if (found.some((one) => one !== null)) lookAgain(found);
       else wait();
     });
   };
-  const lookAgain = (last: readonly Found[]) => {
+  const lookAgain = (last: readonly NextLook[]) => {
     const look = () => {
       const found = [...watched.values()].map((one) => one(false));
-      emptyLooks = found.every((one) => one === "nothing") ? emptyLooks + 1 : 0;
+      emptyLooks = found.every((one) => one === null) ? emptyLooks + 1 : 0;
       if (emptyLooks < EMPTY_LOOKS && watched.size > 0) lookAgain(found);
       else wait();
     };
-    if (last.includes("some")) setImmediate(look);
     // One link on which little comes does not wait for another one that is busy.
-    else clock.after(last.includes("many") && !last.includes("all") ? BUSY_LOOK_MS : LOOK_MS, look);
+    const delayMs = last.reduce<number>((least, one) => Math.min(least, one ?? least), last.every((one) => one === null) ? LOOK_MS : Number.POSITIVE_INFINITY);
+    if (delayMs === 0) setImmediate(look);
+    else clock.after(delayMs, look);
   };
-  const report = (sockets: readonly number[], files: Buffer): readonly Found[] => {
+  const report = (sockets: readonly number[], files: Buffer): readonly NextLook[] => {
     if (files.readInt16LE(sockets.length * POLLFD_OCTETS + HAPPENED_AT) !== 0) libc.read(wakeup, count, 8);
     return sockets.map((socket, index) => {
       const happened = files.readInt16LE(index * POLLFD_OCTETS + HAPPENED_AT);
       // One of the others may have ended this one.
-      return happened === 0 ? "nothing" : (watched.get(socket)?.((happened & ~LINUX.POLLIN) !== 0) ?? "nothing");
+      return happened === 0 ? null : (watched.get(socket)?.((happened & ~LINUX.POLLIN) !== 0) ?? null);
     });
   };
   return {

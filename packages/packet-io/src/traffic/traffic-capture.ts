@@ -5,7 +5,7 @@ import { linkError, readLinkState, readSysfs } from "../interface/link-state.ts"
 import { openBlockRing } from "./block-ring.ts";
 import { compileForKernel } from "./compile-filter.ts";
 import { openPcapTraffic } from "./pcap-traffic.ts";
-import { sharedReadiness } from "./readiness.ts";
+import { LOOK_MS, sharedReadiness } from "./readiness.ts";
 import type { TrafficCapture, TrafficCaptureOptions } from "./traffic-types.ts";
 
 /** One turn of the event loop takes blocks for so long; then the rest of the process has its turn. */
@@ -13,10 +13,13 @@ const TURN_MS = 5;
 /** To read what the driver counts costs two files of the kernel. */
 const DROPS_EVERY_MS = 1000;
 const RETURN_CONSTANT = 0x06;
-/** Frames of one look that are many: thousands a second come. */
+/** Frames of one look that are many: thousands a second come, and nobody waits for one of them. */
 const MANY_FRAMES = 64;
-/** But not where so many blocks came: a tenth of the kernel's ring, which must not fill until the next look. */
-const MAX_CALM_BLOCKS = 6;
+/** The next look is to find so many blocks, a sixth of the kernel's ring. */
+const BLOCKS_OF_A_LOOK = 10;
+/** A look costs as much as hundreds of frames, as the processor's caches are others' by then; beyond this, fewer looks save nothing. */
+const LONGEST_LOOK_MS = 25;
+const SHORTEST_LOOK_MS = 3;
 
 /**
  * Captures all traffic of an interface, those frames included that this host sends, block by block: a block of the kernel's ring is copied
@@ -58,24 +61,25 @@ function openRingTraffic(options: TrafficCaptureOptions): TrafficCapture {
     if (copied) options.onBlock(copied);
     return isReady;
   };
+  const nextLook = createPace(options.clock);
+  let [blocksOfLook, framesBefore] = [0, 0];
   const stopWatching = sharedReadiness(options.clock).watch(ring.socket, (isBroken) => {
     const end = options.clock.monotonic() + TURN_MS;
     if (!isBroken) {
-      const before = frames;
-      let blocks = 0;
       while (takeBlock()) {
-        blocks += 1;
-        if (options.clock.monotonic() >= end) return "some";
+        blocksOfLook += 1;
+        if (options.clock.monotonic() >= end) return 0;
       }
-      if (blocks === 0) return "nothing";
-      return frames - before >= MANY_FRAMES && blocks <= MAX_CALM_BLOCKS ? "many" : "all";
+      const next = blocksOfLook === 0 ? null : nextLook(blocksOfLook, frames - framesBefore);
+      [blocksOfLook, framesBefore] = [0, frames];
+      return next;
     }
     // A ring that was closed by its reader gives no more.
     while (takeBlock());
-    if (!isOpen) return "nothing";
+    if (!isOpen) return null;
     stop();
     options.onLost(lossOf(options.interface));
-    return "nothing";
+    return null;
   });
   return {
     counters() {
@@ -84,6 +88,19 @@ function openRingTraffic(options: TrafficCaptureOptions): TrafficCapture {
     },
     load: () => ring.load(),
     close: stop,
+  };
+}
+
+/** Says after each look when the next one is due, by what came since the one before. At most twice as late as that one was: a flood may have just begun. */
+function createPace(clock: PacketIoClock): (blocks: number, frames: number) => number {
+  let lookedAt = clock.monotonic();
+  let delayMs = LOOK_MS;
+  return (blocks, frames) => {
+    const now = clock.monotonic();
+    const wanted = Math.min(((now - lookedAt) * BLOCKS_OF_A_LOOK) / blocks, delayMs * 2, LONGEST_LOOK_MS);
+    lookedAt = now;
+    delayMs = frames < MANY_FRAMES ? LOOK_MS : Math.max(SHORTEST_LOOK_MS, Math.round(wanted));
+    return delayMs;
   };
 }
 

@@ -6,6 +6,8 @@ export interface BufferPool {
   give(buffer: Buffer): void;
   /** Buffers in use now. */
   readonly inUse: number;
+  /** Whether `take` gives one now. */
+  readonly hasFree: boolean;
 }
 
 /** A write of this size costs a disk and the thread pool little for each byte. It holds the largest frame (262,144 bytes) and its comment. */
@@ -31,6 +33,9 @@ export function createBufferPool(options: { readonly buffers: number }): BufferP
     get inUse() {
       return inUse;
     },
+    get hasFree() {
+      return inUse < options.buffers;
+    },
   };
 }
 
@@ -49,6 +54,9 @@ export function createBufferShare(pool: BufferPool, buffers: number): BufferPool
     },
     get inUse() {
       return inUse;
+    },
+    get hasFree() {
+      return inUse < buffers && pool.hasFree;
     },
   };
 }

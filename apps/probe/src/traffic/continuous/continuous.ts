@@ -127,6 +127,7 @@ export async function openContinuous(deps: {
   const sink: Sink = {
     name: "continuous",
     onBlock: writer.onBlock,
+    isReady: () => deps.pool.hasFree,
     shed: (frames, _octets, interfaceId) => writer.missing(interfaceId, frames, "the probe had too much to do", "probe"),
     onMissing: (interfaceId, frames, reason) => writer.missing(interfaceId, frames, reason, "kernel"),
     tick: () => writer.tick(),

@@ -6,6 +6,8 @@ import type { Sink, SinkName } from "../sinks.ts";
 export interface Shedder {
   /** @param octets Of the block's frames on the wire. */
   dispatch(block: FrameBlock, interfaceId: number, octets: number): void;
+  /** Whether all sinks that are given frames now have room for a block. */
+  isReady(): boolean;
   /** Looks at the load. To be called some times a second; `dispatch` does it too. */
   look(): void;
   state(): ShedState;
@@ -21,7 +23,7 @@ export interface ShedState {
 }
 
 /**
- * Half of the kernel's ring waits at two looks in a row, and not clearly less at the second. Once it does so whenever this process did not run
+ * Half of the kernel's ring waits, or of ours, at two looks in a row, and not clearly less at the second. Once it does so whenever this process did not run
  * for a quarter of a second, as happens on a busy machine: what waits then is read within some milliseconds, and nothing has to be left out.
  */
 const SHED_ABOVE = 0.5;
@@ -37,7 +39,7 @@ const STEP_MS = 20;
 
 /**
  * @param deps.sinks The most important first. The first one is the ring, which always gets everything.
- * @param deps.load What waits in the kernel: 0 to 1. A slow disk is not lessened by leaving out what does not write to it.
+ * @param deps.load What waits in the kernel, or in the ring for the sinks: 0 to 1. A slow disk is not lessened by leaving out what does not write to it.
  */
 export function createShedder(deps: {
   readonly sinks: readonly Sink[];
@@ -81,6 +83,7 @@ export function createShedder(deps: {
 
   return {
     look,
+    isReady: () => sinks.every((sink, index) => index >= sinks.length - shedding || (sink.isReady?.() ?? true)),
     dispatch(block, interfaceId, octets) {
       look();
       const given = sinks.length - shedding;

@@ -1,4 +1,4 @@
-import { createFrameCursor, type openTrafficCapture } from "@lanthorn/packet-io";
+import { createFrameCursor, KERNEL_RING_OCTETS, type openTrafficCapture } from "@lanthorn/packet-io";
 import type { CaptureSettings } from "@lanthorn/contract/uplink";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { privacyOf } from "../capture-files/privacy.ts";
@@ -7,6 +7,7 @@ import type { FromProcess, ProcessCounters, ToProcess } from "../messages.ts";
 import { createRequestedCaptures, type RequestedCaptures } from "../on-demand/captures.ts";
 import type { CompileFilter } from "../on-demand/filter-program.ts";
 import { createWatches, type Watches } from "../on-demand/watches.ts";
+import { createBlockQueue } from "../ring/block-queue.ts";
 import { createFrameHeaders } from "../ring/frame-headers.ts";
 import { createMemoryRing, type MemoryRing, readBlockFacts } from "../ring/memory-ring.ts";
 import { fromMegabytes } from "../settings.ts";
@@ -47,10 +48,13 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
   let site: CaptureSettings = deps.begin.site;
   const cursor = createFrameCursor();
   const headers = createFrameHeaders();
-  const ringBytes = fromMegabytes(settings.ring_megabytes);
+  const ringBytes = ringBytesOf(settings);
   const ring = createMemoryRing({
     bytes: ringBytes, seconds: Math.max(settings.ring_seconds, settings.evidence.before_seconds),
-    onEvict: (block) => evidence.onEvict(block),
+    onEvict(block) {
+      queue.leaving(block);
+      evidence.onEvict(block);
+    },
   });
   const shared = { compile: deps.compile, interfaces: settings.interfaces, snapLength: settings.snap_length, open: parts.open, clock };
   const evidence = createEvidence({
@@ -67,17 +71,19 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
     allocate: (octets) => ring.allocate(octets),
     onBlock(block) {
       const facts = readBlockFacts(block, cursor);
-      ring.commit(block, interfaceId, facts);
-      shedder.dispatch(block, interfaceId, facts.octets);
+      const held = ring.commit(block, interfaceId, facts);
+      if (held) queue.added(held);
       return facts.octets;
     },
     onMissing(frames, why) {
       for (const sink of sinks) sink.onMissing?.(interfaceId, frames, why);
     },
   }));
-  const shedder = createShedder({
-    sinks, clock, log,
-    load: () => Math.max(...readers.map((reader) => reader.load())),
+  const kernelLoad = () => readers.reduce((most, reader) => Math.max(most, reader.load()), 0);
+  const shedder = createShedder({ sinks, clock, log, load: () => Math.max(kernelLoad(), queue.load()) });
+  const queue = createBlockQueue({
+    ring, ringBytes, kernelLoad, clock, isReady: shedder.isReady,
+    dispatch: (block) => shedder.dispatch(block, block.interfaceId, block.octets),
   });
 
   const sendState = () => void deps.send({ kind: "state", counters: readCounters({ ring, shedder, readers, captures, evidence, flows, ringBytes, parts }) });
@@ -115,10 +121,17 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
       stopTicks();
       stopStates();
       for (const reader of readers) reader.close();
+      await queue.close();
       await Promise.all(sinks.map((sink) => sink.close()));
       await parts.close();
     },
   };
+}
+
+/** What the kernel's rings take counts as ours, but half is left for the frames of the last seconds. */
+function ringBytesOf({ ring_megabytes, interfaces }: Begin["settings"]): number {
+  const bytes = fromMegabytes(ring_megabytes);
+  return Math.max(bytes / 2, bytes - interfaces.length * KERNEL_RING_OCTETS);
 }
 
 /** The ring is filled before the sinks; in their table it is the one that is never left out. */

@@ -4,8 +4,8 @@ import type { BlockPlace, FrameBlock, FrameCursor } from "@lanthorn/packet-io";
 export interface MemoryRing {
   /** Room for a block that is to be copied; what `commit` then gives. Blocks that lie there have left the ring. @throws RangeError for more than a quarter of the ring. */
   allocate(octets: number): BlockPlace;
-  /** The block lies where `allocate` said. */
-  commit(block: FrameBlock, interfaceId: number, facts: BlockFacts): void;
+  /** The block lies where `allocate` said. @returns What is held of it; null for a block without frames. */
+  commit(block: FrameBlock, interfaceId: number, facts: BlockFacts): RingBlock | null;
   /** The block of a number, or the next one that is there; null where none is. Good until the next `allocate`. */
   blockAt(sequence: number): RingBlock | null;
   /** The number of the newest block; null where none is. */
@@ -64,7 +64,7 @@ export function createMemoryRing(options: {
   let nextSequence = 0;
   let head = 0;
   let tickedAt: number | null = null;
-  let held = 0;
+  let heldBytes = 0;
   let evictedFrames = 0;
   let evictedUntil: number | null = null;
 
@@ -72,7 +72,7 @@ export function createMemoryRing(options: {
     const oldest = blocks[first] as RingBlock;
     options.onEvict?.(oldest);
     first += 1;
-    held -= oldest.end - oldest.offset;
+    heldBytes -= oldest.end - oldest.offset;
     evictedFrames += oldest.frames;
     evictedUntil = Math.max(evictedUntil ?? 0, oldest.lastMs);
     if (first > 1024 && first * 2 > blocks.length) {
@@ -100,14 +100,16 @@ export function createMemoryRing(options: {
       return { bytes: memory, offset: head };
     },
     commit(block, interfaceId, { firstMs, lastMs, octets }) {
-      if (block.frames === 0) return;
+      if (block.frames === 0) return null;
       while (count() >= MAX_BLOCKS) evict();
       const { bytes, offset, end, frames } = block;
-      blocks.push({ bytes, offset, end, frames, interfaceId, firstMs, lastMs, octets, sequence: nextSequence, heldSince: tickedAt });
+      const held = { bytes, offset, end, frames, interfaceId, firstMs, lastMs, octets, sequence: nextSequence, heldSince: tickedAt };
+      blocks.push(held);
       nextSequence += 1;
-      held += block.end - block.offset;
+      heldBytes += block.end - block.offset;
       head = Math.ceil(block.end / ALIGNMENT) * ALIGNMENT;
       if (head >= memory.length) head = 0;
+      return held;
     },
     blockAt(sequence) {
       const oldest = blocks[first];
@@ -128,7 +130,7 @@ export function createMemoryRing(options: {
     state() {
       const [oldest, newest] = [blocks[first], blocks.at(-1)];
       const seconds = count() > 0 && oldest && newest ? Math.max(0, newest.lastMs - oldest.firstMs) / 1000 : 0;
-      return { bytes: held, seconds, evictedFrames };
+      return { bytes: heldBytes, seconds, evictedFrames };
     },
   };
 }

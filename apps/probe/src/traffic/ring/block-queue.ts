@@ -1,0 +1,96 @@
+import type { Clock } from "@lanthorn/runtime";
+import type { MemoryRing, RingBlock } from "./memory-ring.ts";
+
+/** Blocks of the ring that the sinks have not had yet, in their order. Mostly there are none: a block is handed on as soon as it is in the ring. */
+export interface BlockQueue {
+  /** A block was committed to the ring: hands it on, or has it wait. */
+  added(block: RingBlock): void;
+  /** A block is about to leave the ring: what waits up to it is handed on now. */
+  leaving(block: RingBlock): void;
+  /** Which part of the ring waits: 0 to 1. */
+  load(): number;
+  /** Hands on what waits. */
+  close(): Promise<void>;
+}
+
+/** Beyond this share of the kernel's ring blocks are only copied, which is quick, and handed on when all are. */
+const COPY_ONLY_ABOVE = 0.25;
+/** One turn of the event loop hands on blocks for so long. */
+const TURN_MS = 5;
+/** Sinks whose disk is slow are waited for until so much of the ring waits: less than what makes the last ones be left out. */
+const WAIT_BELOW = 0.4;
+/** And for so long at most: others that read the same frames wait too. */
+const WAIT_MS = 1000;
+const LOOK_AGAIN_MS = 5;
+
+/**
+ * @param deps.kernelLoad What waits in the kernel: 0 to 1.
+ * @param deps.isReady Whether all who are handed a block now have room for it.
+ */
+export function createBlockQueue(deps: {
+  readonly ring: Pick<MemoryRing, "blockAt">; readonly ringBytes: number; readonly kernelLoad: () => number; readonly isReady: () => boolean;
+  readonly dispatch: (block: RingBlock) => void; readonly clock: Pick<Clock, "monotonic" | "after">;
+}): BlockQueue {
+  const { ring, ringBytes, clock } = deps;
+  let nextSequence = 0;
+  let waitingBytes = 0;
+  let isTurnDue = false;
+  let waitsSince: number | null = null;
+  let drained: (() => void) | null = null;
+
+  const load = () => Math.min(1, waitingBytes / ringBytes);
+
+  function isToWait(): boolean {
+    if (deps.isReady()) {
+      waitsSince = null;
+      return false;
+    }
+    waitsSince ??= clock.monotonic();
+    return load() < WAIT_BELOW && clock.monotonic() - waitsSince < WAIT_MS;
+  }
+
+  function handOn(block: RingBlock): void {
+    nextSequence = block.sequence + 1;
+    waitingBytes -= block.end - block.offset;
+    deps.dispatch(block);
+  }
+
+  function turn(): void {
+    isTurnDue = false;
+    const end = clock.monotonic() + TURN_MS;
+    while (waitingBytes > 0) {
+      if (isToWait()) return schedule(LOOK_AGAIN_MS);
+      if (clock.monotonic() >= end) return schedule(0);
+      handOn(ring.blockAt(nextSequence) as RingBlock);
+    }
+    drained?.();
+  }
+
+  function schedule(delayMs: number): void {
+    if (isTurnDue) return;
+    isTurnDue = true;
+    if (delayMs > 0) clock.after(delayMs, turn);
+    else setImmediate(turn);
+  }
+
+  return {
+    load,
+    added(block) {
+      const isFirst = waitingBytes === 0;
+      waitingBytes += block.end - block.offset;
+      if (!isFirst) return;
+      if (isToWait()) schedule(LOOK_AGAIN_MS);
+      else if (deps.kernelLoad() > COPY_ONLY_ABOVE) schedule(0);
+      else handOn(block);
+    },
+    leaving({ sequence }) {
+      while (nextSequence <= sequence && waitingBytes > 0) handOn(ring.blockAt(nextSequence) as RingBlock);
+    },
+    close() {
+      return new Promise((resolve) => {
+        drained = resolve;
+        schedule(0);
+      });
+    },
+  };
+}
