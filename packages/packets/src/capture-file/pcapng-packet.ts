@@ -32,8 +32,8 @@ const END_OCTETS = 4;
 const TRAILER_OCTETS = 4;
 const INBOUND = 1;
 const OUTBOUND = 2;
-/** Longer ones are copied by the engine, which costs the same for every length. */
-const SHORT_OCTETS = 192;
+/** Longer ones are copied by the engine: within one stretch of memory, or by a view of the frame, which costs as much as two hundred octets. */
+const SHORT_OCTETS = { within: 96, between: 192 } as const;
 const TWO_TO_16 = 0x1_0000;
 const TWO_TO_32 = 0x1_0000_0000;
 
@@ -54,6 +54,8 @@ export function createPacketBlockWriter(order: ByteOrder, snapLengths: readonly 
   let view = new DataView(new ArrayBuffer(0)) as DataView;
   let source: Uint8Array | null = null;
   let sourceView = view;
+  /** What both lie in, where they do. */
+  let whole: Uint8Array | null = null;
 
   const size = (kept: number, options: number) => HEAD_OCTETS + ((kept + 3) & ~3) + options + TRAILER_OCTETS;
   const encoded = (facts: PacketFacts) => encodeOptions(optionsOf(facts, order), order);
@@ -68,13 +70,12 @@ export function createPacketBlockWriter(order: ByteOrder, snapLengths: readonly 
       const octets = size(kept, optionOctets);
       if (at + octets > into.length) return -1;
       // Frames come from few stretches of memory and go to few: a view is made only for another one.
-      if (into !== memory) {
+      if (into !== memory || frame.bytes !== source) {
         memory = into;
-        view = new DataView(into.buffer, into.byteOffset, into.length);
-      }
-      if (frame.bytes !== source) {
         source = frame.bytes;
+        view = new DataView(into.buffer, into.byteOffset, into.length);
         sourceView = new DataView(source.buffer, source.byteOffset, source.length);
+        whole = into.buffer === source.buffer ? new Uint8Array(into.buffer) : null;
       }
       view.setUint32(at, ENHANCED_PACKET_BLOCK, little);
       view.setUint32(at + 4, octets, little);
@@ -85,7 +86,8 @@ export function createPacketBlockWriter(order: ByteOrder, snapLengths: readonly 
       let end = at + HEAD_OCTETS;
       // The padding first: the last octets of the frame come over it.
       if ((kept & 3) !== 0) view.setUint32(end + (kept & ~3), 0, little);
-      if (kept <= SHORT_OCTETS) copyShort(sourceView, frame.offset, view, { at: end, length: kept });
+      if (kept <= (whole ? SHORT_OCTETS.within : SHORT_OCTETS.between)) copyShort(sourceView, frame.offset, view, { at: end, length: kept });
+      else if (whole) whole.copyWithin(into.byteOffset + end, source.byteOffset + frame.offset, source.byteOffset + frame.offset + kept);
       else into.set(source.subarray(frame.offset, frame.offset + kept), end);
       end += (kept + 3) & ~3;
       if (hasFlags) {

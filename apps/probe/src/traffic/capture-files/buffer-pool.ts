@@ -8,6 +8,8 @@ export interface BufferPool {
   readonly inUse: number;
   /** Whether `take` gives one now. */
   readonly hasFree: boolean;
+  /** Whether half of the buffers are free, so that nobody has to hurry. */
+  readonly isAmple: boolean;
 }
 
 /** A write of this size costs a disk and the thread pool little for each byte. It holds the largest frame (262,144 bytes) and its comment. */
@@ -16,15 +18,22 @@ export const BUFFER_BYTES = 512 * 1024;
 /**
  * Memory that was taken is kept: to give it back and take it again costs more than to fill it.
  * @param options.buffers The most that are in use at once.
+ * @param options.memory Where they lie, if it matters: frames are copied faster within one stretch of memory.
  */
-export function createBufferPool(options: { readonly buffers: number }): BufferPool {
+export function createBufferPool(options: { readonly buffers: number; readonly memory?: Buffer }): BufferPool {
+  const memory = options.memory ?? Buffer.alloc(options.buffers * BUFFER_BYTES);
   const idle: Buffer[] = [];
+  let made = 0;
   let inUse = 0;
+  const make = () => {
+    made += 1;
+    return memory.subarray((made - 1) * BUFFER_BYTES, made * BUFFER_BYTES);
+  };
   return {
     take() {
       if (inUse >= options.buffers) return null;
       inUse += 1;
-      return idle.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
+      return idle.pop() ?? make();
     },
     give(buffer) {
       inUse -= 1;
@@ -35,6 +44,9 @@ export function createBufferPool(options: { readonly buffers: number }): BufferP
     },
     get hasFree() {
       return inUse < options.buffers;
+    },
+    get isAmple() {
+      return inUse * 2 <= options.buffers;
     },
   };
 }
@@ -57,6 +69,9 @@ export function createBufferShare(pool: BufferPool, buffers: number): BufferPool
     },
     get hasFree() {
       return inUse < buffers && pool.hasFree;
+    },
+    get isAmple() {
+      return inUse * 2 <= buffers && pool.isAmple;
     },
   };
 }

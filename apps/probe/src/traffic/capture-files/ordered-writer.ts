@@ -19,8 +19,11 @@ export interface OrderedWriter {
   ready(): Promise<void>;
 }
 
-/** Buffers that one call to the system writes at most: the others go on being filled meanwhile. */
-const MAX_AT_ONCE = 4;
+/**
+ * Buffers that one call to the system writes: the others go on being filled meanwhile. A call costs as much as two hundred frames, by the way
+ * to a thread and back, so as many are waited for while the pool has enough.
+ */
+const AT_ONCE = 4;
 /** Buffers of one file; a file that is written fast must not take all from others. */
 const MAX_QUEUED = 12;
 const NO_BUFFER = Buffer.alloc(0);
@@ -30,12 +33,12 @@ export function createOrderedWriter({ store, pool }: { readonly store: BlockStor
   const queue: { readonly buffer: Buffer; readonly length: number }[] = [];
   let pumping: Promise<void> = Promise.resolve();
   let isPumping = false;
+  let isHurried = false;
   let waiting: (() => void)[] = [];
 
   async function pump(): Promise<void> {
-    while (queue.length > 0) {
-      // Several in one call: the way to a thread and back takes a turn of the event loop, which may be a long one.
-      const taken = queue.slice(0, MAX_AT_ONCE);
+    while (isEnough()) {
+      const taken = queue.slice(0, AT_ONCE);
       await store.append(...taken.map(({ buffer, length }) => buffer.subarray(0, length)));
       for (const { buffer } of queue.splice(0, taken.length)) pool.give(buffer);
       const awakened = waiting;
@@ -43,6 +46,21 @@ export function createOrderedWriter({ store, pool }: { readonly store: BlockStor
       for (const resolve of awakened) resolve();
     }
     isPumping = false;
+    isHurried = false;
+  }
+
+  const isEnough = () => queue.length >= AT_ONCE || (queue.length > 0 && (isHurried || !pool.isAmple));
+
+  function write(): void {
+    if (isPumping || !isEnough()) return;
+    isPumping = true;
+    pumping = pump();
+  }
+
+  /** Writes what there is, however little. */
+  function hurry(): void {
+    isHurried = queue.length > 0;
+    write();
   }
 
   function handOver(): void {
@@ -51,9 +69,7 @@ export function createOrderedWriter({ store, pool }: { readonly store: BlockStor
     else queue.push({ buffer: writer.buffer, length: writer.at });
     writer.buffer = NO_BUFFER;
     writer.at = 0;
-    if (queue.length === 0 || isPumping) return;
-    isPumping = true;
-    pumping = pump();
+    write();
   }
 
   const writer = {
@@ -65,16 +81,22 @@ export function createOrderedWriter({ store, pool }: { readonly store: BlockStor
       if (bytes > BUFFER_BYTES) return false;
       handOver();
       const next = queue.length < MAX_QUEUED ? pool.take() : null;
-      if (next === null) return false;
+      if (next === null) {
+        hurry();
+        return false;
+      }
       writer.buffer = next;
       return true;
     },
     async flush() {
       handOver();
       await store.opened;
-      for (let isEmpty = false; !isEmpty; isEmpty = queue.length === 0) await pumping;
+      for (hurry(); queue.length > 0; hurry()) await pumping;
     },
-    ready: () => (queue.length === 0 ? nextTurn() : new Promise<void>((resolve) => void waiting.push(resolve))),
+    ready() {
+      hurry();
+      return queue.length === 0 ? nextTurn() : new Promise<void>((resolve) => void waiting.push(resolve));
+    },
   };
   return writer;
 }

@@ -75,7 +75,7 @@ function createFlood(megabytes: number) {
   };
   const evicted = { longest: 0 };
   const ring = createMemoryRing({
-    bytes: megabytes * MIB, seconds: 120,
+    memory: Buffer.alloc(megabytes * MIB), seconds: 120,
     onEvict(block) {
       const from = performance.now();
       evidence.onEvict(block);

@@ -17,7 +17,7 @@ const MIB = 1024 * 1024;
 function createScene(options: { readonly ringBytes?: number; readonly answer?: (recording: KeptRecording) => Added } = {}) {
   const clock = createFakeClock(1_700_000_000_000);
   const { kept, open } = createKeptRecordings(options.answer);
-  const ring = createMemoryRing({ bytes: options.ringBytes ?? MIB, seconds: 120, onEvict: (block) => evidence.onEvict(block) });
+  const ring = createMemoryRing({ memory: Buffer.alloc(options.ringBytes ?? MIB), seconds: 120, onEvict: (block) => evidence.onEvict(block) });
   const evidence = createEvidence({
     ring, headers: createFrameHeaders(), settings: TrafficSettings.parse({ evidence: { before_seconds: 30, after_seconds: 10, longest_seconds: 100 } }).evidence,
     snapLength: 262_144, isWanted: () => true, open, clock, log: silentLog,

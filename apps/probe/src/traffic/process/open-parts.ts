@@ -1,7 +1,8 @@
 import type { CommandData } from "@lanthorn/contract/uplink";
+import { KERNEL_RING_OCTETS } from "@lanthorn/packet-io";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { createSpool } from "../../files/spool.ts";
-import { createBufferPool, createBufferShare } from "../capture-files/buffer-pool.ts";
+import { BUFFER_BYTES, createBufferPool, createBufferShare } from "../capture-files/buffer-pool.ts";
 import { createFreeSpace, type FreeSpace } from "../capture-files/disk-room.ts";
 import { type CaptureFileFacts, markReported, removeCaptureFile } from "../capture-files/facts.ts";
 import { type CapturePrivacy, privacyOf } from "../capture-files/privacy.ts";
@@ -54,7 +55,8 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   const rooms = createFileRooms({ free, settings, stored, clock, log });
   const uploads = createUploads({ spool: createSpool({ dataDir, budgetBytes: begin.spool_bytes }), dataDir, onGone: rooms.forget, log });
   if (site.upload === "at_once") for (const id of stored.reported) uploads.want(id);
-  const pool = createBufferPool({ buffers: BUFFERS });
+  const { ringMemory, bufferMemory } = allocateMemory(settings);
+  const pool = createBufferPool({ buffers: BUFFERS, memory: bufferMemory });
   const application = `lanthorn-probe ${begin.version}`;
   const onFinished = ({ path, recorded }: CaptureFileFacts) => {
     rooms.finished(recorded.pcap_id);
@@ -80,6 +82,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   const stops = [clock.every(REPORT_MS, () => reports.tick()), clock.every(UPLOAD_MS, () => uploads.tick()), clock.every(AGE_MS, removeOld)];
 
   return {
+    ringMemory,
     open: recordings.open,
     sinks: continuous ? [continuous.sink] : [],
     problem: rooms.problem,
@@ -110,6 +113,14 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
       await recordings.close();
     },
   };
+}
+
+/** The system gives it when it is first written to. What the kernel's rings take counts as the ring's, of which at least half is left. */
+function allocateMemory({ ring_megabytes, interfaces }: Begin["settings"]): { readonly ringMemory: Buffer; readonly bufferMemory: Buffer } {
+  const bytes = fromMegabytes(ring_megabytes);
+  const ringBytes = Math.max(bytes / 2, bytes - interfaces.length * KERNEL_RING_OCTETS);
+  const memory = Buffer.alloc(ringBytes + BUFFERS * BUFFER_BYTES);
+  return { ringMemory: memory.subarray(0, ringBytes), bufferMemory: memory.subarray(ringBytes) };
 }
 
 const NOT_RECORDED = {

@@ -7,6 +7,8 @@ import type { Sink } from "../sinks.ts";
 
 /** What the process has of files, and of sinks behind the first three. */
 export interface TrafficParts {
+  /** For the frames of the last seconds. The buffers that files are written from lie beside it: within one stretch of memory frames are copied faster. */
+  readonly ringMemory: Buffer;
   readonly open: OpenRecording;
   /** Flows, inspection, continuous capture: in this order. */
   readonly sinks: readonly Sink[];

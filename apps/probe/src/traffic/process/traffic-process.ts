@@ -1,4 +1,4 @@
-import { createFrameCursor, KERNEL_RING_OCTETS, type openTrafficCapture } from "@lanthorn/packet-io";
+import { createFrameCursor, type openTrafficCapture } from "@lanthorn/packet-io";
 import type { CaptureSettings } from "@lanthorn/contract/uplink";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { privacyOf } from "../capture-files/privacy.ts";
@@ -10,7 +10,6 @@ import { createWatches, type Watches } from "../on-demand/watches.ts";
 import { createBlockQueue } from "../ring/block-queue.ts";
 import { createFrameHeaders } from "../ring/frame-headers.ts";
 import { createMemoryRing, type MemoryRing, readBlockFacts } from "../ring/memory-ring.ts";
-import { fromMegabytes } from "../settings.ts";
 import type { Sink } from "../sinks.ts";
 import { createFlowSinks, type FlowSinks } from "./flow-sinks.ts";
 import { createInterfaceReader, type InterfaceReader } from "./interface-reader.ts";
@@ -48,9 +47,9 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
   let site: CaptureSettings = deps.begin.site;
   const cursor = createFrameCursor();
   const headers = createFrameHeaders();
-  const ringBytes = ringBytesOf(settings);
+  const ringBytes = parts.ringMemory.length;
   const ring = createMemoryRing({
-    bytes: ringBytes, seconds: Math.max(settings.ring_seconds, settings.evidence.before_seconds),
+    memory: parts.ringMemory, seconds: Math.max(settings.ring_seconds, settings.evidence.before_seconds),
     onEvict(block) {
       queue.leaving(block);
       evidence.onEvict(block);
@@ -126,12 +125,6 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
       await parts.close();
     },
   };
-}
-
-/** What the kernel's rings take counts as ours, but half is left for the frames of the last seconds. */
-function ringBytesOf({ ring_megabytes, interfaces }: Begin["settings"]): number {
-  const bytes = fromMegabytes(ring_megabytes);
-  return Math.max(bytes / 2, bytes - interfaces.length * KERNEL_RING_OCTETS);
 }
 
 /** The ring is filled before the sinks; in their table it is the one that is never left out. */

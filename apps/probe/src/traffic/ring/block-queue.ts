@@ -89,7 +89,7 @@ export function createBlockQueue(deps: {
     close() {
       return new Promise((resolve) => {
         drained = resolve;
-        schedule(0);
+        if (!isTurnDue) turn();
       });
     },
   };

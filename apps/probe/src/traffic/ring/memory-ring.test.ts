@@ -11,7 +11,7 @@ const KIB = 1024;
 test("what is in the ring is what was put there last, whatever lengths the blocks have", () => {
   const random = seededRandom(7);
   const evicted: number[] = [];
-  const ring = createMemoryRing({ bytes: 64 * KIB, seconds: 1000, onEvict: ({ sequence }) => evicted.push(sequence) });
+  const ring = createMemoryRing({ memory: Buffer.alloc(64 * KIB), seconds: 1000, onEvict: ({ sequence }) => evicted.push(sequence) });
   for (let block = 0; block < 600; block += 1) {
     const frames = Array.from({ length: 1 + random(20) }, (_, index) => at(block * 1000 + index, udpFrame(ONE, TWO, `${block} ${index} ${"x".repeat(random(400))}`)));
     putBlock(ring, frames);
@@ -26,7 +26,7 @@ test("what is in the ring is what was put there last, whatever lengths the block
 });
 
 test("blocks are found by time and by number, and the oldest leave when they are too old", () => {
-  const ring = createMemoryRing({ bytes: 64 * KIB, seconds: 10 });
+  const ring = createMemoryRing({ memory: Buffer.alloc(64 * KIB), seconds: 10 });
   expect([ring.blocksFrom(0), ring.blockAt(0), ring.evictedUntil()]).toEqual([[], null, null]);
   for (let second = 0; second < 20; second += 1) {
     ring.tick(second * 1000);
@@ -44,7 +44,7 @@ test("blocks are found by time and by number, and the oldest leave when they are
 });
 
 test("a machine's clock that is set does not empty the ring", () => {
-  const ring = createMemoryRing({ bytes: 64 * KIB, seconds: 10 });
+  const ring = createMemoryRing({ memory: Buffer.alloc(64 * KIB), seconds: 10 });
   ring.tick(1000);
   putBlock(ring, [at(5000, udpFrame(ONE, TWO))]);
   ring.tick(1250);
@@ -56,7 +56,7 @@ test("a machine's clock that is set does not empty the ring", () => {
 });
 
 test("a block that would take more than a quarter of the ring is refused", () => {
-  const ring = createMemoryRing({ bytes: 64 * KIB, seconds: 10 });
+  const ring = createMemoryRing({ memory: Buffer.alloc(64 * KIB), seconds: 10 });
   expect(() => ring.allocate(17 * KIB)).toThrow(RangeError);
 });
 

@@ -49,15 +49,15 @@ const ALIGNMENT = 8;
 const MAX_BLOCKS = 16_384;
 
 /**
- * @param options.bytes Of all frames together. The memory is taken from the system when it is first written to.
+ * @param options.memory For all frames together.
  * @param options.seconds How long a frame stays at most.
  */
 export function createMemoryRing(options: {
-  readonly bytes: number; readonly seconds: number;
+  readonly memory: Buffer; readonly seconds: number;
   /** The block leaves now: the last moment to read it. */
   readonly onEvict?: (block: RingBlock) => void;
 }): MemoryRing {
-  const memory = Buffer.alloc(options.bytes);
+  const { memory } = options;
   /** In the order in which they came; `first` is the oldest that is still there. */
   let blocks: HeldBlock[] = [];
   let first = 0;

@@ -27,9 +27,11 @@ export interface TallyEntry {
 
 /** A key is looked for in so many places, which lie beside each other. */
 const WAYS = 8;
-/** Words of a key: the ports, and what the addresses are. */
+/** Words of a key: the ports, before which the addresses are, and what these are. */
 const PORTS_AT = 8;
 const FAMILY_AT = 9;
+/** In place of a hash: nothing is there. */
+const EMPTY = 0;
 /** Numbers that are kept of a key: frames, octets, whether the first end began, first and last time. */
 const NUMBERS = 5;
 
@@ -39,6 +41,8 @@ const NUMBERS = 5;
  */
 export function createFlowTally(options: { readonly places: number; readonly onEvicted?: (entry: TallyEntry) => void }): FlowTally {
   const { places } = options;
+  /** Those of the places of one set lie in one line of the processor's cache, and tell nearly every other key from the one that is looked for. */
+  const hashes = new Uint32Array(places);
   const keys = new Uint32Array(places * KEY_WORDS);
   const numbers = new Float64Array(places * NUMBERS);
   let evicted = 0;
@@ -57,26 +61,36 @@ export function createFlowTally(options: { readonly places: number; readonly onE
   };
 
   /** @returns Where the key is, or where it may be put. */
-  function find(key: FlowKey): number {
-    const set = (hashOf(key) & (places / WAYS - 1)) * WAYS;
-    let least = set;
+  function find(key: FlowKey, hash: number): number {
+    const set = (hash & (places / WAYS - 1)) * WAYS;
     for (let place = set; place < set + WAYS; place += 1) {
-      if (numbers[place * NUMBERS] === 0) return place;
-      if (isAt(keys, place * KEY_WORDS, key)) return place;
+      const there = hashes[place];
+      if (there === EMPTY || (there === hash && isAt(keys, place * KEY_WORDS, key))) return place;
+    }
+    return makeRoom(set);
+  }
+
+  /** The key with the least octets of a set gives way. */
+  function makeRoom(set: number): number {
+    let least = set;
+    for (let place = set + 1; place < set + WAYS; place += 1) {
       if ((numbers[place * NUMBERS + 1] as number) < (numbers[least * NUMBERS + 1] as number)) least = place;
     }
     evicted += 1;
     options.onEvicted?.(entryAt(least));
-    numbers[least * NUMBERS] = 0;
+    hashes[least] = EMPTY;
     return least;
   }
 
   /** Counts at the key's place, which is made if there is none. */
   function count(key: FlowKey, frames: number, octets: number, isFirst: boolean, firstAt: number, lastAt: number): void {
-    const place = find(key);
+    const hash = hashOf(key) || 1;
+    const place = find(key, hash);
     const base = place * NUMBERS;
-    if (numbers[base] === 0) {
+    if (hashes[place] === EMPTY) {
+      hashes[place] = hash;
       for (let index = 0; index < KEY_WORDS; index += 1) keys[place * KEY_WORDS + index] = key[index] as number;
+      numbers[base] = 0;
       numbers[base + 1] = 0;
       numbers[base + 2] = isFirst ? 1 : 0;
       numbers[base + 3] = firstAt;
@@ -90,21 +104,19 @@ export function createFlowTally(options: { readonly places: number; readonly onE
     add: (key, octets, isFirst, at) => count(key, 1, octets, isFirst, at, at),
     addMany: (key, { frames, octets, firstAt, lastAt }) => count(key, frames, octets, true, firstAt, lastAt),
     forEach(visit) {
-      for (let place = 0; place < places; place += 1) if (numbers[place * NUMBERS] !== 0) visit(entryAt(place));
+      for (let place = 0; place < places; place += 1) if (hashes[place] !== EMPTY) visit(entryAt(place));
     },
     get evicted() {
       return evicted;
     },
     clear() {
-      numbers.fill(0);
+      hashes.fill(EMPTY);
       evicted = 0;
     },
   };
 }
 
 function isAt(keys: Uint32Array, at: number, key: FlowKey): boolean {
-  // Ports differ most often: they tell nearly every other key from this one.
-  if (keys[at + PORTS_AT] !== key[PORTS_AT]) return false;
   for (let index = 0; index < KEY_WORDS; index += 1) if (keys[at + index] !== key[index]) return false;
   return true;
 }

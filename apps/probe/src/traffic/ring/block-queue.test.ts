@@ -1,0 +1,78 @@
+import { createFrameCursor, encodeFrameBlock } from "@lanthorn/packet-io";
+import { createFakeClock, nextTurn } from "@lanthorn/runtime";
+import { expect, test } from "vitest";
+import { at, udpFrame } from "../testing/frames.ts";
+import { createBlockQueue } from "./block-queue.ts";
+import { createMemoryRing, readBlockFacts } from "./memory-ring.ts";
+
+const HOST = { mac: "02:00:00:00:00:01", ip: "10.0.0.1" };
+const RING_BYTES = 64 * 1024;
+
+function createScene() {
+  const clock = createFakeClock();
+  const handed: number[] = [];
+  const state = { kernelLoad: 0, isReady: true };
+  const ring = createMemoryRing({ memory: Buffer.alloc(RING_BYTES), seconds: 1000, onEvict: (block) => queue.leaving(block) });
+  const queue = createBlockQueue({
+    ring, ringBytes: RING_BYTES, clock, kernelLoad: () => state.kernelLoad, isReady: () => state.isReady, dispatch: ({ sequence }) => void handed.push(sequence),
+  });
+  /** Blocks of a kilobyte or so. */
+  const put = (blocks: number) => {
+    for (let block = 0; block < blocks; block += 1) {
+      const made = encodeFrameBlock([at(1000, udpFrame(HOST, HOST, "x".repeat(900)))]);
+      const { bytes, offset } = ring.allocate(made.end);
+      made.bytes.copy(bytes, offset, 0, made.end);
+      const held = ring.commit({ bytes, offset, end: offset + made.end, frames: 1 }, 0, readBlockFacts(made, createFrameCursor()));
+      if (held) queue.added(held);
+    }
+  };
+  return { clock, handed, state, queue, put };
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, sequence) => sequence);
+
+test("a block is handed on at once while nothing holds it up", () => {
+  const { put, handed, queue } = createScene();
+  put(3);
+  expect([handed, queue.load()]).toEqual([upTo(3), 0]);
+});
+
+test("while the kernel's ring fills, blocks are copied first, and handed on in their order later", async () => {
+  const { put, handed, state, queue } = createScene();
+  put(1);
+  state.kernelLoad = 0.5;
+  put(4);
+  state.kernelLoad = 0;
+  put(1);
+  expect(handed).toEqual(upTo(1));
+  expect(queue.load()).toBeGreaterThan(0.05);
+  await nextTurn();
+  expect([handed, queue.load()]).toEqual([upTo(6), 0]);
+});
+
+test("a slow disk is waited for while the ring has room, and a second at most", async () => {
+  const { clock, put, handed, state, queue } = createScene();
+  state.isReady = false;
+  put(10);
+  await clock.advance(500);
+  expect(handed).toEqual([]);
+  state.isReady = true;
+  await clock.advance(10);
+  expect(handed).toEqual(upTo(10));
+  state.isReady = false;
+  put(50);
+  await clock.advance(10);
+  expect([handed.length > 10, queue.load() < 0.4, queue.load() > 0.3]).toEqual([true, true, true]);
+  await clock.advance(1000);
+  expect([handed, queue.load()]).toEqual([upTo(60), 0]);
+});
+
+test("what is about to leave the ring is handed on before it does, and at the end all that waits", async () => {
+  const { put, handed, state, queue } = createScene();
+  state.kernelLoad = 1;
+  put(200);
+  expect(handed.length).toBeGreaterThan(100);
+  expect(queue.load()).toBeGreaterThan(0.8);
+  await queue.close();
+  expect([handed, queue.load()]).toEqual([upTo(200), 0]);
+});
