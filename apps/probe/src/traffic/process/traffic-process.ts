@@ -9,7 +9,7 @@ import type { CompileFilter } from "../on-demand/filter-program.ts";
 import { createWatches, type Watches } from "../on-demand/watches.ts";
 import { createBlockQueue } from "../ring/block-queue.ts";
 import { createFrameHeaders } from "../ring/frame-headers.ts";
-import { createMemoryRing, type MemoryRing, readBlockFacts } from "../ring/memory-ring.ts";
+import { createMemoryRing, type MemoryRing, readBlockFacts, type RingBlock } from "../ring/memory-ring.ts";
 import type { Sink } from "../sinks.ts";
 import { createFlowSinks, type FlowSinks } from "./flow-sinks.ts";
 import { createInterfaceReader, type InterfaceReader } from "./interface-reader.ts";
@@ -45,7 +45,6 @@ export interface ProcessDeps {
 export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
   const { begin: { settings, gaps }, parts, clock, log } = deps;
   let site: CaptureSettings = deps.begin.site;
-  const cursor = createFrameCursor();
   const headers = createFrameHeaders();
   const ringBytes = parts.ringMemory.length;
   const ring = createMemoryRing({
@@ -65,19 +64,7 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
   const watches = createWatches({ ...shared, privacy: () => privacyOf(site) });
   // In the order of their importance: at overload the last are left out first. The ring itself is before them all.
   const sinks: readonly Sink[] = [ringSink(), evidence, onDemandSink(captures, watches), ...flows.sinks, ...parts.sinks];
-  const readers: readonly InterfaceReader[] = settings.interfaces.map((name, interfaceId) => createInterfaceReader({
-    name, snapLength: settings.snap_length, open: deps.openCapture, clock, log,
-    allocate: (octets) => ring.allocate(octets),
-    onBlock(block) {
-      const facts = readBlockFacts(block, cursor);
-      const held = ring.commit(block, interfaceId, facts);
-      if (held) queue.added(held);
-      return facts.octets;
-    },
-    onMissing(frames, why) {
-      for (const sink of sinks) sink.onMissing?.(interfaceId, frames, why);
-    },
-  }));
+  const readers = openReaders({ ring, sinks, onHeld: (block) => queue.added(block) }, deps);
   const kernelLoad = () => readers.reduce((most, reader) => Math.max(most, reader.load()), 0);
   const shedder = createShedder({ sinks, clock, log, load: () => Math.max(kernelLoad(), queue.load()) });
   const queue = createBlockQueue({
@@ -125,6 +112,27 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
       await parts.close();
     },
   };
+}
+
+/** Each interface, whose blocks go into the ring first. */
+function openReaders(
+  { ring, sinks, onHeld }: { readonly ring: MemoryRing; readonly sinks: readonly Sink[]; readonly onHeld: (block: RingBlock) => void },
+  { begin: { settings }, openCapture, clock, log }: ProcessDeps,
+): readonly InterfaceReader[] {
+  const cursor = createFrameCursor();
+  return settings.interfaces.map((name, interfaceId) => createInterfaceReader({
+    name, snapLength: settings.snap_length, open: openCapture, clock, log,
+    allocate: (octets) => ring.allocate(octets),
+    onBlock(block) {
+      const facts = readBlockFacts(block, cursor);
+      const held = ring.commit(block, interfaceId, facts);
+      if (held) onHeld(held);
+      return facts.octets;
+    },
+    onMissing(frames, why) {
+      for (const sink of sinks) sink.onMissing?.(interfaceId, frames, why);
+    },
+  }));
 }
 
 /** The ring is filled before the sinks; in their table it is the one that is never left out. */
