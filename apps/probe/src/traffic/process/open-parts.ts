@@ -1,5 +1,5 @@
 import type { CommandData } from "@lanthorn/contract/uplink";
-import { KERNEL_RING_OCTETS } from "@lanthorn/packet-io";
+import { KERNEL_RING_OCTETS, useHugePages } from "@lanthorn/packet-io";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { createSpool } from "../../files/spool.ts";
 import { BUFFER_BYTES, createBufferPool, createBufferShare } from "../capture-files/buffer-pool.ts";
@@ -120,6 +120,7 @@ function allocateMemory({ ring_megabytes, interfaces }: Begin["settings"]): { re
   const bytes = fromMegabytes(ring_megabytes);
   const ringBytes = Math.max(bytes / 2, bytes - interfaces.length * KERNEL_RING_OCTETS);
   const memory = Buffer.alloc(ringBytes + BUFFERS * BUFFER_BYTES);
+  useHugePages(memory);
   return { ringMemory: memory.subarray(0, ringBytes), bufferMemory: memory.subarray(ringBytes) };
 }
 
