@@ -29,6 +29,7 @@ export const REACTIONS = {
   host_offline: { projection: hostOffline, reactions: ["deliveries"] },
   presence_report: { projection: presenceReport, reactions: [] },
   port_found: { projection: portFound, reactions: ["scans"] },
+  host_software: { projection: logOnly(({ data }) => data), reactions: [] },
   scan_started: { projection: logOnly(), reactions: ["scans", "deliveries"] },
   scan_progress: { projection: logOnly(), reactions: ["scans"] },
   scan_results: { projection: logOnly(), reactions: ["scans"] },

@@ -51,10 +51,12 @@ function readSample(path: string): Record<string, unknown> {
 describe.each(readdirSync(SAMPLES))("samples of %s", (version) => {
   const files = readdirSync(`${SAMPLES}${version}`).filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -5));
   const eventFiles = readdirSync(`${SAMPLES}${version}/events`).map((name) => name.slice(0, -5));
+  /** `port_found-software` is an event of the type `port_found` with what older probes leave out. */
+  const typeOf = (name: string) => name.replace(/-.*/, "") as EventType;
 
   test("cover every message and every event", () => {
     expect(files.toSorted()).toEqual(Object.keys(MESSAGES).toSorted());
-    expect(eventFiles.toSorted()).toEqual([...EVENT_TYPES].toSorted());
+    expect(eventFiles.filter((name) => !name.includes("-")).toSorted()).toEqual([...EVENT_TYPES].toSorted());
   });
 
   test.each(files)("message %s is read without losing anything", (name) => {
@@ -74,10 +76,10 @@ describe.each(readdirSync(SAMPLES))("samples of %s", (version) => {
 
   test.each(eventFiles)("event %s is read without losing anything", (name) => {
     const sample = readSample(`${version}/events/${name}.json`);
-    expect(EVENTS[name as EventType].data.parse(sample["data"])).toEqual(sample["data"]);
+    expect(EVENTS[typeOf(name)].data.parse(sample["data"])).toEqual(sample["data"]);
   });
 
-  test.each(eventFiles)("event %s with any one field left out is refused", (name) => {
+  test.each(eventFiles.filter((name) => !name.includes("-")))("event %s with any one field left out is refused", (name) => {
     const data = readSample(`${version}/events/${name}.json`)["data"] as Record<string, unknown>;
     for (const field of Object.keys(data)) {
       const { [field]: _, ...rest } = data;

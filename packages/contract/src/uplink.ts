@@ -7,6 +7,7 @@ export { type HostState } from "./events/hosts.ts";
 export { type PortRole, type SwitchNeighbor, type SwitchReport } from "./events/switches.ts";
 export { type NeighborDiscovered, type NeighborIdType, type NeighborPower, type NeighborProtocol } from "./events/neighbors.ts";
 export { type ScanRemarkCode } from "./events/scans.ts";
+export { MAX_HOST_SOFTWARE, Software } from "./events/software.ts";
 export { HEALTH_METRICS } from "./events/operations.ts";
 export { GUARD_KINDS, type GuardKind, RogueDetected } from "./events/security.ts";
 export * from "./uplink/topics.ts";

@@ -5,6 +5,7 @@ export { readMaker } from "./evidence/maker.ts";
 export { type MdnsService, readMdnsService } from "./evidence/mdns-service.ts";
 export { readNeighbor } from "./evidence/neighbor.ts";
 export { readOpenPorts } from "./evidence/open-ports.ts";
+export { type HostSoftware, readHostSoftware, readSoftware, type Software } from "./evidence/software.ts";
 export { readSsdp } from "./evidence/ssdp.ts";
 export { readTcpSignature, type TcpSignature } from "./evidence/tcp-signature.ts";
 export { FingerprintsError } from "./errors.ts";

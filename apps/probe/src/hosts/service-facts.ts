@@ -1,4 +1,4 @@
-import { type DeviceClaim, deviceClaims, readOpenPorts } from "@lanthorn/fingerprints";
+import { type DeviceClaim, deviceClaims, type HostSoftware, readHostSoftware, readOpenPorts } from "@lanthorn/fingerprints";
 import { parseMac } from "@lanthorn/packets";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { ServiceFinding } from "../identify/finding.ts";
@@ -26,8 +26,17 @@ const ROUTES: SaidFact = { field: "device_type", value: "router", source: "scan"
 
 /** What a service says, by its port, as what stands behind one differs from what stands behind another; and strong identity keys. */
 export function serviceFacts(port: number, { claims, keys }: Pick<ServiceFinding, "claims" | "keys">): readonly SaidFact[] {
-  const said = deviceClaims(claims).map((claim): DeviceClaim => ({ ...claim, source: `${claim.source.slice(0, 56)}:${port}` }));
+  const said = deviceClaims(claims).map((claim): DeviceClaim => ({ ...claim, source: atPort(claim.source, port) }));
   return [...keys.map(({ field, value, source }) => ({ field, value, source, confidence: KEY_CONFIDENCE })), ...said];
+}
+
+/** What a service says of the software of its host, by its port as its facts. */
+export function serviceSoftware(port: number, claims: ServiceFinding["claims"]): readonly HostSoftware[] {
+  return readHostSoftware(claims).map((software) => ({ ...software, source: atPort(software.source, port) }));
+}
+
+function atPort(source: string, port: number): string {
+  return `${source.slice(0, 56)}:${port}`;
 }
 
 /** What open ports say together: of `ip protocol port` for each, with service and product where they were found, by address. */

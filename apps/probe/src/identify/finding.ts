@@ -1,15 +1,15 @@
-import { type AnswerKind, type Claim, type ClaimField, combineClaims, readAnswer, type Verdict } from "@lanthorn/fingerprints";
+import { type AnswerKind, type Claim, type ClaimField, combineClaims, readAnswer, readSoftware, type Software, type Verdict } from "@lanthorn/fingerprints";
 import type { TlsSession } from "./connection.ts";
 
 /**
  * What kind of text a service said. Those of `AnswerKind` have rules of our own, too; the others are for databases of fingerprints:
  * `http-cookie` is a field's name and value; `favicon-…` are hashes of the picture that browsers show: in hexadecimal, but for
  * `favicon-mmh3`, MurmurHash3 of its Base64 in lines as a signed number; `tls-subject` and `tls-issuer` are names as in RFC 4514;
- * `ntp-variables` is what ntpd calls them, with commas; `smb-native-os` and `smb-native-lm` are SMB 1's; `mdns-services` has one to a line.
+ * `ntp-variables` is what ntpd calls them, with commas; `mdns-services` has one to a line.
  */
 export type TextKind = AnswerKind
   | "http-cookie" | "favicon-mmh3" | "favicon-md5" | "favicon-sha256" | "tls-subject" | "tls-issuer" | "ntp-variables"
-  | "smb-native-os" | "smb-native-lm" | "sip-server" | "rtsp-server" | "upnp-server" | "nntp" | "ldap-root" | "mdns-services";
+  | "sip-server" | "rtsp-server" | "upnp-server" | "nntp" | "ldap-root" | "mdns-services";
 
 /** At most 1024 characters, word for word. */
 export interface FindingText {
@@ -30,6 +30,8 @@ export interface ServiceFinding {
   readonly banner: string;
   /** What is believed of the service and its device, with sources and confidence. */
   readonly verdicts: Readonly<Partial<Record<ClaimField, Verdict>>>;
+  /** The product with its version and build; null where nothing names one. */
+  readonly software: Software | null;
   /** What `verdicts` come from, as it was said. */
   readonly claims: readonly Claim[];
   /** What it said word for word, at most 32 of them. */
@@ -40,7 +42,7 @@ export interface ServiceFinding {
 }
 
 /** What is reported of an open port. */
-export type PortFinding = Pick<ServiceFinding, "service" | "version" | "banner"> & Partial<Pick<ServiceFinding, "claims" | "keys">>;
+export type PortFinding = Pick<ServiceFinding, "service" | "version" | "banner"> & Partial<Pick<ServiceFinding, "claims" | "keys" | "software">>;
 
 /** Cuts every text to its limit, leaves out empty ones, and adds what the TLS certificate says. */
 export function toFinding(found: {
@@ -61,6 +63,7 @@ export function toFinding(found: {
     version: versionText(verdicts),
     banner: (found.banner ?? "").slice(0, 4096),
     verdicts,
+    software: readSoftware(claims),
     claims,
     texts: [...(found.texts ?? []), ...certificateTexts(tls)].filter(({ text }) => text !== "").slice(0, MAX_TEXTS)
       .map(({ kind, text }) => ({ kind, text: text.slice(0, MAX_TEXT_LENGTH) })),
@@ -74,7 +77,7 @@ export function withClaims(finding: ServiceFinding, more: readonly Claim[]): Ser
   if (more.length === 0) return finding;
   const claims = [...finding.claims, ...more];
   const verdicts = combineClaims(claims);
-  return { ...finding, claims, verdicts, version: versionText(verdicts) };
+  return { ...finding, claims, verdicts, software: readSoftware(claims), version: versionText(verdicts) };
 }
 
 function versionText({ product, version }: ServiceFinding["verdicts"]): string {

@@ -1,4 +1,4 @@
-import { type Claim, combineClaims, cpeFromUri } from "@lanthorn/fingerprints";
+import { type Claim, combineClaims, cpeFromUri, readSoftware } from "@lanthorn/fingerprints";
 import type { DeviceType } from "@lanthorn/contract/uplink";
 import { isPrintPort } from "@lanthorn/packet-io";
 import { claims, printable } from "../identify/protocol.ts";
@@ -45,9 +45,19 @@ function findingOf({ service, script }: NmapPort): PortFinding {
   const isNamed = service !== undefined && isSure(service);
   const version = isNamed ? [service.product, service.version].filter((text) => text !== "").join(" ") : "";
   const banner = script.map(({ id, output }) => `${id}: ${output.trim()}`).join("\n");
+  const claims = isNamed ? softwareClaims(service) : null;
   return {
     service: isNamed ? nameOf(service) : "", version: printable(version, 255).replaceAll("\n", " "), banner: printable(banner, 4096),
+    ...(claims ? { claims, software: readSoftware(claims) } : {}),
   };
+}
+
+/** What it says of the program; its CPE names the maker. */
+function softwareClaims({ product, version, conf, cpe }: NmapService): readonly Claim[] {
+  const name = cpe.find((uri) => uri.startsWith("cpe:/a:")) ?? "";
+  return claims(SOURCE, (SERVICE_CONFIDENCE * Math.min(conf, 10)) / 10, {
+    product: printable(product, 255), version: printable(version, 255), cpe: cpeFromUri(name), vendor: /^cpe:\/a:([^:]{1,64})/.exec(name)?.[1],
+  });
 }
 
 function isSure({ method, conf }: NmapService): boolean {

@@ -1,3 +1,4 @@
+import { readSoftware } from "@lanthorn/fingerprints";
 import type { PortFinding } from "../identify/finding.ts";
 
 /**
@@ -8,5 +9,7 @@ export function mergeFindings(own: PortFinding | null, other: PortFinding): Port
   if (!own) return other;
   const saysMore = own.version === "" || (/\d/.test(other.version) && !/\d/.test(own.version));
   const banner = other.banner === "" ? own.banner : [own.banner, other.banner].filter((text) => text !== "").join("\n").slice(0, 4096);
-  return { service: own.service || other.service, version: saysMore && other.version !== "" ? other.version : own.version, banner };
+  const isWhole = own.software !== undefined && own.software !== null && own.software.version !== "";
+  const software = isWhole ? own.software : readSoftware([...own.claims ?? [], ...other.claims ?? []]);
+  return { service: own.service || other.service, version: saysMore && other.version !== "" ? other.version : own.version, banner, software };
 }

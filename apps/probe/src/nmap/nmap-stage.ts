@@ -55,7 +55,8 @@ export function createNmapStage(deps: Pick<NmapOrder, "isGentle" | "exclusions" 
             const own = ports.get(port);
             const merged = mergeFindings(own ?? null, finding);
             const isNew = own === undefined || own === null || own.service !== merged.service
-              || own.version !== merged.version || own.banner !== merged.banner;
+              || own.version !== merged.version || own.banner !== merged.banner
+              || JSON.stringify(own.software ?? null) !== JSON.stringify(merged.software ?? null);
             if (isNew) deps.onPort({ ip: findings.ip, protocol: "tcp", port }, merged);
           }
           deps.onFindings(findings);

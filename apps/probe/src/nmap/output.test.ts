@@ -84,7 +84,10 @@ describe("nmap's output", () => {
       + `<service name="a&amp;lt;&#27;[2J" product="${"x".repeat(300)}" method="probed" conf="10"/></port></ports></host>`);
     expect(host && findingsOf(host)?.ports).toEqual([
       { port: 22, finding: { service: "", version: "", banner: "" } },
-      { port: 23, finding: { service: "a&lt;.[2J", version: "x".repeat(255), banner: "" } },
+      { port: 23, finding: {
+        service: "a&lt;.[2J", version: "x".repeat(255), banner: "", claims: [{ field: "product", value: "x".repeat(255), source: "nmap", confidence: 0.8 }],
+        software: expect.objectContaining({ product: "x".repeat(128), version: "", cpe: "" }),
+      } },
     ]);
   });
 });

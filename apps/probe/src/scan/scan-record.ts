@@ -2,11 +2,12 @@ import type { EventData, ProbeEvent } from "@lanthorn/contract/uplink";
 import { deviceClaims } from "@lanthorn/fingerprints";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { SaidFact } from "../hosts/facts.ts";
-import { type FactsTaker, portFacts, serviceFacts } from "../hosts/service-facts.ts";
+import { type FactsTaker, portFacts, serviceFacts, serviceSoftware } from "../hosts/service-facts.ts";
 import type { Nameable } from "../naming/reverse-names.ts";
 import { createRoutedHosts } from "../routed/routed-hosts.ts";
 import type { Remark, ScanReport } from "./scan-report.ts";
 import type { BegunScan } from "./scans-store.ts";
+import { createSoftwareRecord, type ReportedSoftware } from "./software-reports.ts";
 
 /** What one scan has found, and the events that report it to the collector. */
 export interface ScanRecord {
@@ -29,6 +30,7 @@ export interface ScanRecordDeps {
   readonly macAt: (address: string) => string;
   /** What services, open ports and a device's ways say of hosts. */
   readonly facts: Pick<FactsTaker, "noteAt" | "noteRole">;
+  readonly reported: ReportedSoftware;
   /** Who is at these addresses is reported now, if not yet: the collector keeps no port of a device that it does not know. */
   readonly announce: (addresses: readonly string[]) => void;
   /** A scan saw a host behind a router. */
@@ -46,6 +48,7 @@ const UNKNOWN = { service: "", version: "", banner: "" } as const;
 /** Everything that was found is kept until `take` takes it. */
 export function createScanRecord({ scan_id }: Pick<BegunScan, "scan_id">, deps: ScanRecordDeps): ScanRecord {
   const routed = createRoutedHosts(deps);
+  const software = createSoftwareRecord(deps);
   /** What was found at each open port. */
   const open = new Map<string, string>();
   const hosts: EventData<"scan_results">["hosts"] = [];
@@ -64,9 +67,10 @@ export function createScanRecord({ scan_id }: Pick<BegunScan, "scan_id">, deps: 
       event.type === "port_found" ? { ...event, data: { ...event.data, mac: deps.macAt(event.data.ip) } } : event
     ));
     ports = [];
+    // What runs on a host comes of its ports, so that who it is has been announced with them.
     const withPorts = new Set(found.flatMap((event) => (event.type === "port_found" ? [event.data.ip] : [])));
     if (withPorts.size > 0) deps.announce([...withPorts]);
-    return found;
+    return [...found, ...software.take(now())];
   };
   const report: ScanReport = {
     host({ ip, mac, isRouted }) {
@@ -78,10 +82,14 @@ export function createScanRecord({ scan_id }: Pick<BegunScan, "scan_id">, deps: 
     },
     port({ ip, protocol, port }, finding) {
       open.set(`${ip} ${protocol} ${port}`, finding ? `${finding.service} ${finding.version}`.trim() : "");
-      if (finding?.claims && finding.keys) learn(ip, serviceFacts(port, { claims: finding.claims, keys: finding.keys }));
+      if (finding?.claims && finding.keys) {
+        learn(ip, serviceFacts(port, { claims: finding.claims, keys: finding.keys }));
+        software.note(ip, serviceSoftware(port, finding.claims));
+      }
       const { service, version, banner } = finding ?? UNKNOWN;
+      const named = finding?.software === undefined ? {} : { software: finding.software };
       ports.push({
-        type: "port_found", occurred_at: now(), data: { ip, mac: "", port, protocol, state: "open", service, version, banner, scan_id },
+        type: "port_found", occurred_at: now(), data: { ip, mac: "", port, protocol, state: "open", service, version, banner, scan_id, ...named },
       });
     },
     facts: (ip, verdicts) => learn(ip, deviceClaims(Object.values(verdicts))),

@@ -6,6 +6,7 @@ import type { Link } from "../capture/link.ts";
 import { createPublisher } from "../queue/publisher.ts";
 import { type RunningScan, type RunningScanDeps, startScan } from "./running-scan.ts";
 import { planScan } from "./scan-plan.ts";
+import { createReportedSoftware } from "./software-reports.ts";
 import { createScansStore } from "./scans-store.ts";
 
 /** Scans that people ask for, beside the sweeps by schedule. Each tells of itself by events, from `scan_started` to its end. */
@@ -30,13 +31,14 @@ export interface Scans {
 const MAX_AT_ONCE = 4;
 
 /** @param deps.online6 IPv6 addresses where hosts are known to be. */
-export function createScans(deps: RunningScanDeps & {
+export function createScans(deps: Omit<RunningScanDeps, "reported"> & {
   readonly db: Database;
   readonly online6: () => readonly Uint8Array[];
 }): Scans {
   const { clock, policy } = deps;
   const store = createScansStore(deps.db);
   const publisher = createPublisher({ ...deps, what: "scans" });
+  const reported = createReportedSoftware();
   const running = new Map<string, RunningScan>();
   /** Those that run, and those that have ended and still take late answers. */
   const late = new Set<RunningScan>();
@@ -52,7 +54,7 @@ export function createScans(deps: RunningScanDeps & {
         deepProblem: () => (deps.nmap ? deps.nmap.problem() : "this probe cannot run nmap"),
       });
       if ("refused" in plan) return plan;
-      const scan = startScan({ scan_id, target, profile }, plan, { ...deps, publisher, store });
+      const scan = startScan({ scan_id, target, profile }, plan, { ...deps, reported, publisher, store });
       running.set(scan_id, scan);
       late.add(scan);
       void scan.ended.finally(() => {

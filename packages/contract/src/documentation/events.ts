@@ -6,6 +6,7 @@ import {
 } from "../events/operations.ts";
 import { PortFound } from "../events/ports.ts";
 import { ScanComplete, ScanFailed, ScanRemark, ScanStarted } from "../events/scans.ts";
+import { Software } from "../events/software.ts";
 import { EventOrigin } from "../events/stream.ts";
 import { Evidence } from "../values.ts";
 import { describeFields, type FieldTexts } from "./texts.ts";
@@ -48,6 +49,13 @@ export const EVENT_TEXTS: readonly FieldTexts[] = [
     state: "The port's state in nmap's words. The collector itself reports a port as `closed` that a scan asked and did not find open any more.",
     service: "What answers there. Empty while unknown.", version: "The software and its version. Empty while unknown.",
     banner: "What the service says first. Empty while unknown.", scan_id: "The scan that found it. Null where none did.",
+    software: "The software that answers. Null where it names no product. Left out while it is not known, and by older probes.",
+  }),
+  describeFields(Software, {
+    vendor: "Who makes it. Empty while unknown.", product: "Its name.", version: "Its version. Empty while unknown.",
+    edition: "Its edition. Empty while unknown.", distribution: "Who built it, as `Debian`. Empty while unknown.",
+    package_version: "The distribution's own version, as `1:9.2p1-2+deb12u3`. Empty while unknown.",
+    cpe: "Its name in CPE 2.3. Empty while unknown.", confidence: "How sure product and version are, 0 to 1.",
   }),
   describeFields(ScanStarted, {
     ...scan, hosts_total: "Addresses that are scanned.", ports: "Which ports of each host are scanned. Older probes leave it out.",

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { Software } from "./software.ts";
 import { IpAddress, MacAddress, Port, PortProtocol, PortState } from "../values.ts";
 
 /** A port whose state or service was learned or changed; texts are empty while unknown. */
@@ -12,4 +13,6 @@ export const PortFound = z.object({
   version: z.string().max(255),
   banner: z.string().max(4096),
   scan_id: z.string().max(64).nullable(),
+  /** What answers, as naming found it; null where that names no product. Left out while nobody has asked, and by older probes. */
+  software: Software.nullable().optional(),
 });

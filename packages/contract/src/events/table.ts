@@ -10,6 +10,7 @@ import {
 } from "./operations.ts";
 import { PortFound } from "./ports.ts";
 import { ScanCancelled, ScanComplete, ScanFailed, ScanProgress, ScanRemark, ScanResults, ScanStarted } from "./scans.ts";
+import { HostSoftware } from "./software.ts";
 import { SwitchReport } from "./switches.ts";
 import { AnomalyDetected, BaselineDiffAlert, DnsThreat, HoneypotHit, IdsAlert, RogueDetected } from "./security.ts";
 
@@ -61,6 +62,7 @@ export const EVENTS = {
   host_offline: { data: HostOffline, from: "probe", priority: "change", stream: null, webhook: "device.offline" },
   presence_report: { data: PresenceReport, from: "probe", priority: "sighting", stream: null, webhook: null },
   port_found: { data: PortFound, from: "probe", priority: "change", stream: "port_found", webhook: null },
+  host_software: { data: HostSoftware, from: "probe", priority: "change", stream: null, webhook: null },
   scan_started: { data: ScanStarted, from: "probe", priority: "change", stream: null, webhook: "scan.started" },
   scan_progress: { data: ScanProgress, from: "probe", priority: "sighting", stream: null, webhook: null },
   scan_results: { data: ScanResults, from: "probe", priority: "change", stream: null, webhook: null },

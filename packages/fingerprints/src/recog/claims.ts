@@ -23,10 +23,11 @@ const DISTRIBUTION_NAMES: Readonly<Record<string, string>> = {
 };
 
 const PRODUCT_FIELDS: readonly (readonly [parameter: string, field: ClaimField])[] = [
-  ["service.product", "product"], ["service.vendor", "vendor"], ["service.version", "version"], ["service.cpe23", "cpe"],
+  ["service.product", "product"], ["service.vendor", "vendor"], ["service.version", "version"],
+  ["service.edition", "edition"], ["service.cpe23", "cpe"],
 ];
 const DEVICE_FIELDS: readonly (readonly [parameter: string, field: ClaimField])[] = [
-  ["os.version", "os_version"], ["os.cpe23", "os_cpe"], ["hw.vendor", "device_vendor"], ["hw.product", "model"], ["host.name", "hostname"],
+  ["os.version", "os_version"], ["os.edition", "os_edition"], ["os.cpe23", "os_cpe"], ["hw.vendor", "device_vendor"], ["hw.product", "model"], ["host.name", "hostname"],
 ];
 
 /** Our own rules say 0.9 of what they know. */

@@ -1,9 +1,13 @@
 import { type Decision, decide } from "../verdict/decide.ts";
 import { readSystem } from "../verdict/families.ts";
 
-/** What can be said of a service or of the device that it runs on; `vendor` made the product, `device_vendor` the device. */
+/**
+ * What can be said of a service or of the device that it runs on; `vendor` made the product, `device_vendor` the device. `distribution` built
+ * the product, as its own `package_version`; what begins with `os_` is the same of the system.
+ */
 export const CLAIM_FIELDS = [
-  "product", "vendor", "version", "cpe", "os", "os_version", "os_cpe", "device_type", "device_vendor", "model", "hostname",
+  "product", "vendor", "version", "edition", "distribution", "package_version", "cpe",
+  "os", "os_version", "os_edition", "os_distribution", "os_package_version", "os_cpe", "device_type", "device_vendor", "model", "hostname",
 ] as const;
 /** One of `CLAIM_FIELDS`. */
 export type ClaimField = (typeof CLAIM_FIELDS)[number];

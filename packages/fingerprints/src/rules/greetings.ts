@@ -82,9 +82,9 @@ export const IRC_RULES: readonly Rule[] = [
     examples: [["Your host is irc.lab.test, running version ngircd-26.1 (x86_64/pc/linux-gnu)", { product: "ngircd", vendor: "Barton", version: "26.1", cpe: "cpe:2.3:a:barton:ngircd:26.1:*:*:*:*:*:*:*" }]],
   },
   {
-    pattern: /\bInspIRCd-(\d[\w.]*)/,
+    pattern: /\bInspIRCd-(\d[\w.]*\w)/,
     says: { product: "InspIRCd", vendor: "InspIRCd", version: "$1", cpe: "a:inspircd:inspircd:$1" },
-    examples: [["irc InspIRCd-3.15.0. irc", { product: "InspIRCd", vendor: "InspIRCd", version: "3.15.0.", cpe: "cpe:2.3:a:inspircd:inspircd:3.15.0.:*:*:*:*:*:*:*" }]],
+    examples: [["irc InspIRCd-3.15.0. irc", { product: "InspIRCd", vendor: "InspIRCd", version: "3.15.0", cpe: "cpe:2.3:a:inspircd:inspircd:3.15.0:*:*:*:*:*:*:*" }]],
   },
   {
     pattern: /\bUnrealIRCd-(\d[\w.]*)/,
@@ -128,7 +128,14 @@ export const DNS_VERSION_RULES: readonly Rule[] = [
     examples: [["unbound 1.17.1", { product: "Unbound", vendor: "NLnet Labs", version: "1.17.1", cpe: "cpe:2.3:a:nlnetlabs:unbound:1.17.1:*:*:*:*:*:*:*" }]],
   },
   {
-    pattern: /^PowerDNS (?:Authoritative Server|Recursor) (\d[\w.]*)/,
+    pattern: /^PowerDNS Recursor (\d[\w.]*)/,
+    says: { product: "PowerDNS Recursor", vendor: "PowerDNS", version: "$1", cpe: "a:powerdns:recursor:$1" },
+    examples: [["PowerDNS Recursor 4.8.8 (built Apr 1 2024)", {
+      product: "PowerDNS Recursor", vendor: "PowerDNS", version: "4.8.8", cpe: "cpe:2.3:a:powerdns:recursor:4.8.8:*:*:*:*:*:*:*",
+    }]],
+  },
+  {
+    pattern: /^PowerDNS Authoritative Server (\d[\w.]*)/,
     says: { product: "PowerDNS", vendor: "PowerDNS", version: "$1", cpe: "a:powerdns:authoritative:$1" },
     examples: [["PowerDNS Authoritative Server 4.7.3 (built Jan 1 2023)", { product: "PowerDNS", vendor: "PowerDNS", version: "4.7.3", cpe: "cpe:2.3:a:powerdns:authoritative:4.7.3:*:*:*:*:*:*:*" }]],
   },
@@ -136,5 +143,42 @@ export const DNS_VERSION_RULES: readonly Rule[] = [
     pattern: /^NSD (\d[\w.]*)/,
     says: { product: "NSD", vendor: "NLnet Labs", version: "$1", cpe: "a:nlnetlabs:nsd:$1" },
     examples: [["NSD 4.6.1", { product: "NSD", vendor: "NLnet Labs", version: "4.6.1", cpe: "cpe:2.3:a:nlnetlabs:nsd:4.6.1:*:*:*:*:*:*:*" }]],
+  },
+];
+
+/** What an SMB 1 server calls its software. @see MS-SMB 2.2.4.6.2, NativeLanMan */
+export const SMB_SOFTWARE_RULES: readonly Rule[] = [
+  {
+    pattern: /^Samba(?: (\d[\d.]{0,30}\d))?/,
+    says: { product: "Samba smbd", vendor: "Samba", version: "$1", cpe: "a:samba:samba:$1" },
+    examples: [
+      ["Samba 4.17.12-Debian", { product: "Samba smbd", vendor: "Samba", version: "4.17.12", cpe: "cpe:2.3:a:samba:samba:4.17.12:*:*:*:*:*:*:*" }],
+      ["Samba", { product: "Samba smbd", vendor: "Samba", cpe: "cpe:2.3:a:samba:samba:*:*:*:*:*:*:*:*" }],
+    ],
+  },
+];
+
+/** What an SMB 1 server calls its system: with edition and build, where it is Windows itself. @see MS-SMB 2.2.4.6.2, NativeOS */
+export const SMB_SYSTEM_RULES: readonly Rule[] = [
+  {
+    pattern: /^Windows Server (?:\(R\) )?(\d{4}(?: R2)?) (\w{1,32}(?: \w{1,32})?) (1[0-9]{4}|2\d{4})$/,
+    says: { os: "Windows Server $1", os_edition: "$2", os_version: "10.0.$3", os_cpe: "o:microsoft:windows_server_$1:10.0.$3" },
+    examples: [["Windows Server 2016 Standard 14393", {
+      os: "Windows Server 2016", os_edition: "Standard", os_version: "10.0.14393", os_cpe: "cpe:2.3:o:microsoft:windows_server_2016:10.0.14393:*:*:*:*:*:*:*",
+    }]],
+  },
+  {
+    pattern: /^Windows Server (?:\(R\) )?(\d{4}(?: R2)?) (\w{1,32}(?: \w{1,32})?) (\d{4})(?: Service Pack \d)?$/,
+    says: { os: "Windows Server $1", os_edition: "$2", os_version: "$3", os_cpe: "o:microsoft:windows_server_$1" },
+    examples: [["Windows Server 2008 R2 Standard 7601 Service Pack 1", {
+      os: "Windows Server 2008 R2", os_edition: "Standard", os_version: "7601", os_cpe: "cpe:2.3:o:microsoft:windows_server_2008_r2:*:*:*:*:*:*:*:*",
+    }]],
+  },
+  {
+    pattern: /^Windows (7|8|8\.1|10|11) (\w{1,32}) (\d{4,5})(?: Service Pack \d)?$/,
+    says: { os: "Windows $1", os_edition: "$2", os_version: "$3", os_cpe: "o:microsoft:windows_$1" },
+    examples: [["Windows 7 Professional 7601 Service Pack 1", {
+      os: "Windows 7", os_edition: "Professional", os_version: "7601", os_cpe: "cpe:2.3:o:microsoft:windows_7:*:*:*:*:*:*:*:*",
+    }]],
   },
 ];

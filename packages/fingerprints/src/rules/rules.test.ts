@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { ANSWER_RULES, readAnswer } from "./answers.ts";
+import { BUILD_RULES } from "./builds.ts";
 import { combineClaims } from "./claim.ts";
 import { PLATFORM_RULES } from "./http-server.ts";
 import { applyRules, type Rule } from "./rule.ts";
 
-const TABLES: readonly (readonly [string, readonly Rule[]])[] = [...Object.entries(ANSWER_RULES), ["platform", PLATFORM_RULES]];
+const TABLES: readonly (readonly [string, readonly Rule[]])[] = [...Object.entries(ANSWER_RULES), ["platform", PLATFORM_RULES], ["build", BUILD_RULES]];
 
 describe("the rules", () => {
   test.each(TABLES)("of %s say of each example exactly what stands beside it", (_, rules) => {
@@ -28,7 +29,7 @@ describe("the rules", () => {
   test("let a daemon's answer name its system beside itself", () => {
     expect(readAnswer("ssh", "OpenSSH_9.2p1 Debian-2+deb12u3").map((claim) => [claim.field, claim.value])).toEqual([
       ["product", "OpenSSH"], ["vendor", "OpenBSD"], ["version", "9.2p1"], ["cpe", "cpe:2.3:a:openbsd:openssh:9.2:p1:*:*:*:*:*:*"],
-      ["os", "Debian"], ["os_version", "12"], ["os_cpe", "cpe:2.3:o:debian:debian_linux:12:*:*:*:*:*:*:*"],
+      ["distribution", "Debian"], ["package_version", "1:9.2p1-2+deb12u3"], ["os", "Debian"], ["os_version", "12"], ["os_cpe", "cpe:2.3:o:debian:debian_linux:12:*:*:*:*:*:*:*"],
     ]);
     expect(readAnswer("ftp", "who knows")).toEqual([]);
   });

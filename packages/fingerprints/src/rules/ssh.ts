@@ -16,6 +16,14 @@ export const SSH_RULES: readonly Rule[] = [
     examples: [["OpenSSH_9.9", { product: "OpenSSH", vendor: "OpenBSD", version: "9.9", cpe: "cpe:2.3:a:openbsd:openssh:9.9:*:*:*:*:*:*:*" }]],
   },
   {
+    pattern: /^OpenSSH_for_Windows_(\d[\w.]*)/,
+    says: { product: "OpenSSH", vendor: "OpenBSD", version: "$1", edition: "for Windows", cpe: "a:openbsd:openssh:$1", os: "Windows", os_cpe: "o:microsoft:windows" },
+    examples: [["OpenSSH_for_Windows_8.1", {
+      product: "OpenSSH", vendor: "OpenBSD", version: "8.1", edition: "for Windows", cpe: "cpe:2.3:a:openbsd:openssh:8.1:*:*:*:*:*:*:*",
+      os: "Windows", os_cpe: "cpe:2.3:o:microsoft:windows:*:*:*:*:*:*:*:*",
+    }]],
+  },
+  {
     pattern: /^dropbear(?:_(\d[\w.]*))?/i,
     says: { product: "Dropbear sshd", vendor: "Dropbear SSH Project", version: "$1", cpe: "a:dropbear_ssh_project:dropbear_ssh:$1" },
     examples: [

@@ -1,10 +1,11 @@
 // SMB 2 and 3: NEGOTIATE, and a session set-up that stops at NTLM's challenge, in which the server names itself. No password is ever sent,
 // so none fails. @see MS-SMB2 2.2.3, 2.2.5; MS-NLMP 2.2.1.2
 import { Reader } from "@lanthorn/packets";
+import { formatCpe } from "@lanthorn/fingerprints";
 import { claims, learned, printable, type TcpProtocol } from "../protocol.ts";
 import { encodeSessionRequest, inSession, isWholeFrame, NETBIOS_PORT, POSITIVE_RESPONSE, readFrame } from "./netbios-session.ts";
 import { decodeNtlmChallenge, encodeNtlmNegotiate, encodeSpnego } from "./ntlm.ts";
-import { askSmb1, sambaClaims, smb1Texts, versionOfSamba } from "./smb1.ts";
+import { askSmb1, isSamba, sambaClaims, smb1Answers } from "./smb1.ts";
 
 const SMB2 = Buffer.from([0xfe, 0x53, 0x4d, 0x42]);
 const DIALECTS: Readonly<Record<number, string>> = { 0x0202: "2.0.2", 0x0210: "2.1", 0x0300: "3.0", 0x0302: "3.0.2", 0x0311: "3.1.1" };
@@ -34,17 +35,17 @@ export const smb: TcpProtocol = {
     connection.send(encodeSmbSetup());
     const named = decodeNtlmChallenge(await readFrame(connection));
     // Samba calls itself Windows 6.1 without a build number; Windows itself always has one.
-    const isSamba = named?.version.startsWith("6.1.0") === true;
+    const isLikeSamba = named?.version.startsWith("6.1.0") === true;
     // Samba tells its version to those who speak SMB 1, where that is allowed at all.
-    const older = isSamba ? await again() : null;
+    const older = isLikeSamba ? await again() : null;
     const names = older && (await askSmb1(older, target.port));
     return learned("microsoft-ds", {
-      texts: smb1Texts(names),
+      answers: smb1Answers(names),
       claims: [
         ...claims("smb", 0.9, { hostname: named?.dnsName || named?.computer }),
-        ...(isSamba ? sambaClaims(versionOfSamba(names?.lanManager ?? "") ?? "")
+        ...(isLikeSamba ? (isSamba(names) ? [] : sambaClaims())
           : named?.version ? claims("smb", 0.8, {
-            product: "Microsoft Windows SMB", vendor: "Microsoft", os: "Windows", os_version: named.version,
+            product: "Microsoft Windows SMB", vendor: "Microsoft", os: "Windows", os_version: named.version, os_cpe: formatCpe(["o", "microsoft", "windows"]),
           })
           : []),
       ],

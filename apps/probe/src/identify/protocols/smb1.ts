@@ -1,9 +1,8 @@
 // SMB 1: NEGOTIATE, and a session set-up that stops at NTLM's challenge, beside which old servers write what they are.
 // @see MS-SMB 2.2.4.5, 2.2.4.6
-import { formatCpe } from "@lanthorn/fingerprints";
+import { type AnswerKind, formatCpe } from "@lanthorn/fingerprints";
 import { Reader } from "@lanthorn/packets";
 import type { Connection } from "../connection.ts";
-import type { FindingText } from "../finding.ts";
 import { claims, learned, printable, type TcpProtocol } from "../protocol.ts";
 import { encodeSessionRequest, inSession, isWholeFrame, NETBIOS_PORT, POSITIVE_RESPONSE, readFrame } from "./netbios-session.ts";
 import { decodeNtlmChallenge, encodeNtlmNegotiate, encodeSpnego, type NtlmNames } from "./ntlm.ts";
@@ -39,37 +38,36 @@ export const smb1: TcpProtocol = {
   },
   async learn(first, connection) {
     const names = await askSmb1Names(first, connection);
-    const samba = versionOfSamba(names?.lanManager ?? "");
     const isWindows = names?.os.startsWith("Windows") === true;
     const lines = [
       names?.os ?? "", names?.lanManager ?? "", ...(names?.ntlm ? [`computer ${names.ntlm.computer}`, `domain ${names.ntlm.domain}`] : []),
     ];
     return learned("microsoft-ds", {
-      texts: smb1Texts(names),
+      answers: smb1Answers(names),
       claims: [
         ...claims("smb", 0.9, { hostname: names?.ntlm?.dnsName || names?.ntlm?.computer }),
-        ...(samba === null ? claims("smb1", 0.7, isWindows ? { product: "Microsoft Windows SMB", vendor: "Microsoft", os: "Windows" } : {})
-          : sambaClaims(samba)),
+        ...(isSamba(names) ? [] : claims("smb1", 0.7, isWindows ? { product: "Microsoft Windows SMB", vendor: "Microsoft", os: "Windows" } : {})),
       ],
       banner: printable(["dialect NT LM 0.12 (SMB 1)", ...lines.filter((line) => line !== "")].join("\n")),
     });
   },
 };
 
-/** Native OS and native LAN manager, for the databases of fingerprints; none for null. */
-export function smb1Texts(names: Smb1Names | null): readonly FindingText[] {
-  return names ? [{ kind: "smb-native-os", text: names.os }, { kind: "smb-native-lm", text: names.lanManager }] : [];
+/** Native OS and native LAN manager, as far as it names them. */
+export function smb1Answers(names: Smb1Names | null): readonly { readonly kind: AnswerKind; readonly text: string }[] {
+  if (!names) return [];
+  const answers = [{ kind: "smb-native-os", text: names.os }, { kind: "smb-native-lm", text: names.lanManager }] as const;
+  return answers.filter(({ text }) => text !== "");
 }
 
-/** @returns Empty where it does not say; null for what is not Samba. */
-export function versionOfSamba(lanManager: string): string | null {
-  const match = /^Samba(?: (\d[\d.]*\d))?/.exec(lanManager);
-  return match && (match[1] ?? "");
+/** Whether it calls itself Samba. */
+export function isSamba(names: Smb1Names | null): boolean {
+  return names?.lanManager.startsWith("Samba") === true;
 }
 
-/** Product and CPE of Samba. @param version As `4.17.12`; empty where it is not known. */
-export function sambaClaims(version: string) {
-  return claims("smb1", 0.9, { product: "Samba smbd", vendor: "Samba", version, cpe: formatCpe(["a", "samba", "samba", version]) });
+/** What is known of a Samba that does not name its version. */
+export function sambaClaims() {
+  return claims("smb1", 0.9, { product: "Samba smbd", vendor: "Samba", cpe: formatCpe(["a", "samba", "samba"]) });
 }
 
 /** For a server that speaks newer SMB, too. @param connection New. @returns Null where it speaks no SMB 1. */

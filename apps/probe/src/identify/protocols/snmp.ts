@@ -3,6 +3,7 @@
 // secret, and system.* with the community that everybody knows.
 import { formatCpe } from "@lanthorn/fingerprints";
 import { claims, learned, type Learned, printable, toText, type UdpProtocol } from "../protocol.ts";
+import { versionClaims, versionObjectOf } from "./snmp-versions.ts";
 import {
   decodeInteger, decodeObjectIdentifier, encodeInteger, encodeObjectIdentifier, encodeTlv, readAll, readTlv,
 } from "@lanthorn/packets";
@@ -66,9 +67,7 @@ export const snmp: UdpProtocol = {
   async learnAsKnown({ snmp: reader }) {
     const values = await reader.get(Object.values(SYSTEM));
     if (!values) return null;
-    const isNetSnmp = reader.engineId().startsWith(NET_SNMP_ENGINE) || values.get(SYSTEM.object)?.startsWith(NET_SNMP_OBJECT) === true;
-    const tag = isNetSnmp ? await reader.get([NET_SNMP_VERSION]) : null;
-    return describe(reader.engineId() || null, values, isNetSnmp ? tag?.get(NET_SNMP_VERSION) ?? "" : null);
+    return describe(reader.engineId() || null, values, (name) => reader.get([name]));
   },
   payloads: [
     () => encodeSnmpDiscovery(0x4c4e), () => encodeSnmpGet(1, "public", Object.values(SYSTEM), 0x4c4f),
@@ -79,15 +78,22 @@ export const snmp: UdpProtocol = {
     const system = engine === null ? answer : await ask(encodeSnmpGet(1, "public", Object.values(SYSTEM), 0x4c51));
     const values = (system && decodeSnmpResponse(system)) ?? new Map<string, string>();
     if (engine === null && values.size === 0) return null;
-    const isNetSnmp = engine?.startsWith(NET_SNMP_ENGINE) === true || values.get(SYSTEM.object)?.startsWith(NET_SNMP_OBJECT) === true;
-    const tag = isNetSnmp && values.size > 0 ? await ask(encodeSnmpGet(1, "public", [NET_SNMP_VERSION], 0x4c52)) : null;
-    return describe(engine, values, isNetSnmp ? (tag && decodeSnmpResponse(tag)?.get(NET_SNMP_VERSION)) ?? "" : null);
+    return describe(engine, values, async (name) => {
+      const more = values.size > 0 ? await ask(encodeSnmpGet(1, "public", [name], 0x4c52)) : null;
+      return more && decodeSnmpResponse(more);
+    });
   },
 };
 
-/** @param versionTag Net-snmp's word of its version; null for other agents. */
-function describe(engine: string | null, values: ReadonlyMap<string, string>, versionTag: string | null): Learned {
+/** @param get Asks the agent for one object more, which some makers have. */
+async function describe(
+  engine: string | null, values: ReadonlyMap<string, string>, get: (name: string) => Promise<ReadonlyMap<string, string> | null>,
+): Promise<Learned> {
+  const isNetSnmp = engine?.startsWith(NET_SNMP_ENGINE) === true || values.get(SYSTEM.object)?.startsWith(NET_SNMP_OBJECT) === true;
+  const versionTag = isNetSnmp ? (await get(NET_SNMP_VERSION))?.get(NET_SNMP_VERSION) ?? "" : null;
   const netSnmp = versionTag === null ? null : { version: /^\d+(?:\.\d+)+/.exec(versionTag)?.[0] ?? "" };
+  const versioned = versionObjectOf(values.get(SYSTEM.object) ?? "");
+  const system = versioned ? versionClaims(versioned, (await get(versioned.name))?.get(versioned.name) ?? "") : [];
   const description = values.get(SYSTEM.description) ?? "";
   const object = values.get(SYSTEM.object) ?? "";
   return learned("snmp", {
@@ -97,7 +103,7 @@ function describe(engine: string | null, values: ReadonlyMap<string, string>, ve
     ],
     claims: [...claims("snmp-engine", 0.9, netSnmp ? {
       product: "net-snmp", vendor: "net-snmp", version: netSnmp.version, cpe: formatCpe(["a", "net-snmp", "net-snmp", netSnmp.version]),
-    } : {}), ...claims("snmp", 0.8, { hostname: values.get(SYSTEM.name) })],
+    } : {}), ...system, ...claims("snmp", 0.8, { hostname: values.get(SYSTEM.name) })],
     keys: engine === null ? [] : [{ field: "snmp_engine_id", value: engine }],
     banner: printable([description, object, engine === null ? "" : `engine ${engine}`].filter((line) => line !== "").join("\n")),
   });
