@@ -1,4 +1,3 @@
-import { assert, property, string } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type AnswerKind, readAnswer } from "../rules/answers.ts";
 import type { Claim } from "../rules/claim.ts";
@@ -50,13 +49,13 @@ describe("the software of a service", () => {
   });
 
   test("is one line within its limits, whatever a banner says", () => {
-    const hostile = `a\u0000b\u001b[2J\r\n${"\u202e x".repeat(500)}`;
-    assert(property(string({ unit: "binary", maxLength: 400 }), (text) => {
-      const software = readSoftware([claim("product", `p${hostile}${text}`, "x"), claim("version", text, "x"), claim("cpe", "x".repeat(9999), "x")]);
+    const hostile = ["a\u0000b\u001b[2J\r\n", "\u202e x".repeat(500), "\ud83d".repeat(300), "\u{1f4a9}".repeat(300), " ".repeat(9999), "x".repeat(99_999)];
+    for (const text of hostile) {
+      const software = readSoftware([claim("product", `p${text}`, "x"), claim("version", text, "x"), claim("cpe", "x".repeat(9999), "x")]);
       expect(software?.product.length).toBeLessThanOrEqual(128);
-      expect(`${software?.product}${software?.version}`).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+      expect(`${software?.product}${software?.version}`).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
       expect(software?.cpe).toBe("");
-    }), { numRuns: 200 });
+    }
   });
 });
 
