@@ -44,7 +44,7 @@ test("a port is reported with its software once that is known, and the host with
   const [port, host, ...others] = scan(openssh("9.2p1"));
   expect(others).toEqual([]);
   expect(port?.data).toMatchObject({
-    software: { vendor: "OpenBSD", product: "OpenSSH", version: "9.2p1", distribution: "Debian", package_version: "1:9.2p1-2+deb12u3" },
+    software: { vendor: "OpenBSD", product: "OpenSSH", version: "9.2p1", distribution: "Debian 12", package_version: "1:9.2p1-2+deb12u3" },
   });
   expect(host).toMatchObject({ type: "host_software", data: { ip: "192.0.2.1", mac: MAC, software: [{ source: "ssh:22", product: "Debian", version: "12" }] } });
   expect(scan(openssh("9.3p1")).map(({ type }) => type)).toEqual(["port_found"]);

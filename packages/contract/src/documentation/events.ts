@@ -53,7 +53,7 @@ export const EVENT_TEXTS: readonly FieldTexts[] = [
   }),
   describeFields(Software, {
     vendor: "Who makes it. Empty while unknown.", product: "Its name.", version: "Its version. Empty while unknown.",
-    edition: "Its edition. Empty while unknown.", distribution: "Who built it, as `Debian`. Empty while unknown.",
+    edition: "Its edition. Empty while unknown.", distribution: "Who built it, with the release where it is known, as `Debian 12`. Empty while unknown.",
     package_version: "The distribution's own version, as `1:9.2p1-2+deb12u3`. Empty while unknown.",
     cpe: "Its name in CPE 2.3. Empty while unknown.", confidence: "How sure product and version are, 0 to 1.",
   }),

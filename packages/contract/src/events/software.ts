@@ -7,7 +7,7 @@ export const Software = z.object({
   product: z.string().min(1).max(128),
   version: z.string().max(128),
   edition: z.string().max(64),
-  /** Who built it, as `Debian`. */
+  /** Who built it, with their release where it is known: `Debian 12`, `Ubuntu`. */
   distribution: z.string().max(64),
   /** Which build of theirs it is, in the spelling of their lists of fixed versions: `1:9.2p1-2+deb12u3`. */
   package_version: z.string().max(128),

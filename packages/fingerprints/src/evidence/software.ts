@@ -1,4 +1,4 @@
-import { formatCpe } from "@lanthorn/vulnerability";
+import { formatCpe } from "@lanthorn/vulnerability/names";
 import type { Claim, ClaimField } from "../rules/claim.ts";
 import { decide, type Decision } from "../verdict/decide.ts";
 import { readSystem } from "../verdict/families.ts";
@@ -10,7 +10,7 @@ export interface Software {
   readonly product: string;
   readonly version: string;
   readonly edition: string;
-  /** Who built it: `Debian`, `Ubuntu`. */
+  /** Who built it, with their release where the build tells it: `Debian 12`, `Ubuntu`. */
   readonly distribution: string;
   /** Which build of theirs it is, as `1:9.2p1-2+deb12u3`. */
   readonly package_version: string;
@@ -39,10 +39,10 @@ export function readSoftware(claims: readonly Claim[]): Software | null {
   const product = decide(ofField(claims, "product"));
   if (!product) return null;
   const of = byWitnesses(claims, "product", product);
-  const version = of("version");
+  const [version, build] = [of("version"), valueOf(of("package_version"))];
   return clean({
     vendor: valueOf(of("vendor")), product: product.value, version: valueOf(version), edition: valueOf(of("edition")),
-    distribution: valueOf(of("distribution")), package_version: valueOf(of("package_version")),
+    distribution: withRelease(valueOf(of("distribution")), build), package_version: build,
     cpe: withVersion(valueOf(of("cpe")), valueOf(version)), confidence: Math.min(product.confidence, version?.confidence ?? 1),
   });
 }
@@ -70,9 +70,10 @@ function systemOf(claims: readonly Claim[]): Software | null {
   const [version, cpe] = [of("os_version"), valueOf(of("os_cpe"))];
   if (NO_PRODUCTS.has(os.value) && cpe === "") return null;
   const built = valueOf(of("os_distribution"));
+  const ownRelease = [os.value, valueOf(version)].filter((text) => text !== "").join(" ");
   return clean({
     vendor: vendorOfSystem(os.value), product: os.value, version: valueOf(version), edition: valueOf(of("os_edition")),
-    distribution: built === "" && DISTRIBUTIONS.has(os.value) ? os.value : built, package_version: valueOf(of("os_package_version")),
+    distribution: built === "" && DISTRIBUTIONS.has(os.value) ? ownRelease : built, package_version: valueOf(of("os_package_version")),
     cpe, confidence: Math.min(os.confidence, version?.confidence ?? 1),
   });
 }
@@ -101,6 +102,12 @@ const MAKERS: readonly (readonly [beginning: string, maker: string])[] = [
   ["Linux", "Linux"], ["FreeBSD", "FreeBSD"], ["NetBSD", "NetBSD"], ["OpenBSD", "OpenBSD"], ["OpenWrt", "OpenWrt"], ["pfSense", "Netgate"],
   ["macOS", "Apple"], ["Red Hat", "Red Hat"], ["Oracle", "Oracle"],
 ];
+
+/** Builds for a release that is out name it: `+deb12u3`, `~deb12u1`, `0ubuntu0.22.04.1`. */
+function withRelease(distribution: string, build: string): string {
+  const release = /[+~]deb(\d{1,3})/.exec(build)?.[1] ?? /ubuntu0\.(\d\d\.\d\d)\b/.exec(build)?.[1];
+  return distribution === "" || release === undefined ? distribution : `${distribution} ${release}`;
+}
 
 function vendorOfSystem(os: string): string {
   return MAKERS.find(([beginning]) => os.startsWith(beginning))?.[1] ?? "";
