@@ -1,6 +1,7 @@
 import type { EventType, ProbeEventType } from "@lanthorn/contract";
 import type { Reaction } from "./events/reaction.ts";
 import { hostChanged, hostFound } from "./ingest/projections/host-state.ts";
+import { hostSoftware } from "./ingest/projections/host-software.ts";
 import { logOnly } from "./ingest/projections/log-only.ts";
 import { neighborDiscovered } from "./ingest/projections/neighbor.ts";
 import { portFound } from "./ingest/projections/port-found.ts";
@@ -29,7 +30,7 @@ export const REACTIONS = {
   host_offline: { projection: hostOffline, reactions: ["deliveries"] },
   presence_report: { projection: presenceReport, reactions: [] },
   port_found: { projection: portFound, reactions: ["scans"] },
-  host_software: { projection: logOnly(({ data }) => data), reactions: [] },
+  host_software: { projection: hostSoftware, reactions: [] },
   scan_started: { projection: logOnly(), reactions: ["scans", "deliveries"] },
   scan_progress: { projection: logOnly(), reactions: ["scans"] },
   scan_results: { projection: logOnly(), reactions: ["scans"] },

@@ -2,6 +2,7 @@ import type { Transaction } from "kysely";
 import { hostnameKey } from "../db/keys/hostname-key.ts";
 import { insertMany } from "../db/query/write-many.ts";
 import type { Schema } from "../db/schema.ts";
+import { noteSoftwareChanges } from "../software/changes-store.ts";
 import { partsOf } from "./merging/merge-records.ts";
 import { type DeviceRecord, PART_TABLES, type PartRow, type PartTable } from "./record.ts";
 
@@ -32,6 +33,8 @@ export async function writeRecord(trx: Trx, record: DeviceRecord, options: { rea
     const rows = (record[table] as readonly PartRow<PartTable>[]).map((row) => ({ device_id: device.id, ...row }));
     await insertMany(trx, table, rows as never);
   }
+  const software = [...record.ports.filter(({ product }) => product !== ""), ...record.device_software];
+  if (software.length > 0) await noteSoftwareChanges(trx, [{ device_id: device.id, tenant_id: device.tenant_id, since: device.last_seen }]);
 }
 
 /** So that rows can come to another device without two having them at once. */

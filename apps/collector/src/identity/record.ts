@@ -9,6 +9,7 @@ export const PART_KEYS = {
   evidence: ["field", "source", "value"],
   device_keys: ["key"],
   port_looks: ["scope_id"],
+  device_software: ["source", "product"],
 } as const satisfies Partial<{ readonly [T in keyof Schema]: readonly (keyof Schema[T])[] }>;
 
 /** A table whose rows belong to a device. */

@@ -7,7 +7,8 @@ import type { AddressRow, ColumnGroup, DeviceDraft, DeviceFields, HostRef } from
 import { createAddresses } from "./working-set/addresses.ts";
 import { createDevices, type DeviceRow } from "./working-set/devices.ts";
 import { createEvidenceAndKeys } from "./working-set/evidence.ts";
-import { createPorts, type HeldPort } from "./working-set/ports.ts";
+import { createHostSoftware, type HostSoftwareSet } from "./working-set/host-software.ts";
+import { createPorts, type HeldPort, type SeenPort } from "./working-set/ports.ts";
 
 /** Whose events are applied. */
 export interface Site {
@@ -24,6 +25,10 @@ export interface WorkingSet {
   readonly addresses: ReadonlyMap<string, AddressRow>;
   readonly evidence: ReadonlyMap<string, Schema["evidence"]>;
   readonly ports: ReadonlyMap<string, Schema["ports"]>;
+  /** Software of hosts themselves. */
+  readonly software: Pick<HostSoftwareSet, "rows" | "gone">;
+  /** Devices of which any software is another than before, by id, with when that was seen. */
+  readonly softwareChanges: ReadonlyMap<string, string>;
   readonly changes: readonly Insertable<Schema["device_changes"]>[];
   /** Keys that their devices did not have. */
   readonly keys: readonly Schema["device_keys"][];
@@ -46,7 +51,9 @@ export interface WorkingSet {
   addEvidence(device: DeviceDraft, evidence: readonly Evidence[]): void;
   addKeys(device: DeviceDraft, keys: readonly IdentityKey[], at: string): void;
   /** What was seen later than this stays. */
-  setPort(device: DeviceDraft, port: Omit<Schema["ports"], "device_id" | "tenant_id">): void;
+  setPort(device: DeviceDraft, port: SeenPort): void;
+  /** See `HostSoftwareSet`. */
+  setSoftware(device: DeviceDraft, software: Parameters<HostSoftwareSet["set"]>[1], at: string): void;
   addChange(device: DeviceDraft, change: Pick<Schema["device_changes"], "at" | "field" | "before" | "after" | "source">): void;
 }
 
@@ -60,6 +67,7 @@ export interface HeldRows {
   /** One that its interface has now. */
   address(row: AddressRow): void;
   port(row: HeldPort): void;
+  software(row: Schema["device_software"]): void;
 }
 
 type InterfaceRow = Omit<Insertable<Schema["interfaces"]>, "presence_state"> & { readonly vendor: string };
@@ -71,6 +79,8 @@ export function createWorkingSet(site: Site): { readonly set: WorkingSet; readon
   const addresses = createAddresses(site);
   const said = createEvidenceAndKeys(site);
   const ports = createPorts(tenantId);
+  const software = createHostSoftware(tenantId);
+  const softwareChanges = new Map<string, string>();
   const interfaceVendors = new Map<string, string>();
   const dirtyInterfaces = new Map<string, InterfaceRow>();
   const changes: Insertable<Schema["device_changes"]>[] = [];
@@ -84,10 +94,11 @@ export function createWorkingSet(site: Site): { readonly set: WorkingSet; readon
     key: said.holdKey,
     address: addresses.hold,
     port: ports.hold,
+    software: software.hold,
   };
   const set: WorkingSet = {
     site, devices: devices.all, interfaces: dirtyInterfaces, addresses: addresses.rows, evidence: said.evidence, ports: ports.rows,
-    changes, keys: said.keys, interfacePresence: devices.interfacePresence,
+    software, softwareChanges, changes, keys: said.keys, interfacePresence: devices.interfacePresence,
     find: devices.find, create: devices.create, set: devices.set, setInterfacePresence: devices.setInterfacePresence,
     setAddresses: addresses.set, lowestAddress: addresses.lowest, addEvidence: said.addEvidence, addKeys: said.addKeys,
     setVendor(device, mac, vendor, at) {
@@ -96,8 +107,12 @@ export function createWorkingSet(site: Site): { readonly set: WorkingSet; readon
       dirtyInterfaces.set(mac, { device_id: device.id, tenant_id: tenantId, site_id: siteId, mac, vendor, first_seen: at });
     },
     setPort(device, port) {
-      const open = ports.set(device, port);
+      const { open, isOtherSoftware } = ports.set(device, port);
       if (open !== null) devices.set(device, "ports", { open_ports: open });
+      if (isOtherSoftware) softwareChanges.set(device.id, port.last_scanned);
+    },
+    setSoftware(device, list, at) {
+      if (software.set(device, list, at)) softwareChanges.set(device.id, at);
     },
     addChange(device, change) {
       changes.push({ id: createId(), device_id: device.id, tenant_id: tenantId, ...change });

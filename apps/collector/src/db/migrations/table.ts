@@ -34,6 +34,7 @@ import * as baselines from "./0045-baselines.ts";
 import * as differencesOfSites from "./0046-differences-of-sites.ts";
 import * as pcaps from "./0047-pcaps.ts";
 import * as pcapCommands from "./0048-pcap-commands.ts";
+import * as software from "./0049-software.ts";
 
 /**
  * Every migration by name, applied in the order of the names. What a released one does to a database never changes; where two columns
@@ -75,4 +76,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0046-differences-of-sites": differencesOfSites,
   "0047-pcaps": pcaps,
   "0048-pcap-commands": pcapCommands,
+  "0049-software": software,
 };

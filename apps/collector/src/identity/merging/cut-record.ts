@@ -19,7 +19,7 @@ export function cutRecord(
   };
   return {
     kept: { ...record, interfaces: rest.interfaces, addresses: rest.addresses, device: kept },
-    taken: { interfaces: part.interfaces, addresses: part.addresses, ports: [], evidence: [], device_keys: [], port_looks: [], device: taken },
+    taken: { interfaces: part.interfaces, addresses: part.addresses, ports: [], evidence: [], device_keys: [], port_looks: [], device_software: [], device: taken },
   };
 }
 

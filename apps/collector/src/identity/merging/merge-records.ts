@@ -20,6 +20,9 @@ export function mergeRecords(kept: DeviceRecord, merged: DeviceRecord): DeviceRe
     device_keys: union("device_keys", [kept, merged], (a, b) => (b.first_seen < a.first_seen ? b : a)),
     // Of both, that is since when all of it has been looked at.
     port_looks: union("port_looks", [kept, merged], (a, b) => (b.looked_at < a.looked_at ? b : a)),
+    device_software: union("device_software", [kept, merged], (a, b) => (
+      { ...(b.last_seen > a.last_seen ? b : a), first_seen: earlier(a.first_seen, b.first_seen) }
+    )),
   };
   const verdicts = verdictsOf(parts.evidence);
   const counts = { open_ports: openPorts(parts.ports), mac_count: parts.interfaces.length };

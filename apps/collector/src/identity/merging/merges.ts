@@ -10,6 +10,7 @@ import { mergeRecords, partsOf } from "./merge-records.ts";
 import { addMerge, moveChanges, setMerge, takeHistory } from "./merge-store.ts";
 import type { DeviceRecord } from "../record.ts";
 import { deleteParts, writeRecord } from "../record-store.ts";
+import { NO_SOFTWARE } from "../../software/columns.ts";
 import { type Pair, type Snapshot, splitRecord } from "./split-record.ts";
 
 type Trx = Transaction<Schema>;
@@ -38,9 +39,10 @@ interface KeptSnapshot extends Snapshot {
   readonly changes: readonly string[];
 }
 
-/** A snapshot has only the parts that devices had in the version that made it. */
+/** A snapshot has only the parts, and of ports only the columns, that devices had in the version that made it. */
 function withAllParts(record: DeviceRecord): DeviceRecord {
-  return { ...record, ...partsOf((table) => ((record as Partial<DeviceRecord>)[table] ?? []) as never) };
+  const whole = { ...record, ...partsOf((table) => ((record as Partial<DeviceRecord>)[table] ?? []) as never) };
+  return { ...whole, ports: whole.ports.map((port) => ({ ...NO_SOFTWARE, ...port })) };
 }
 
 /** Each change writes an audit record with the devices before and after, in the caller's transaction. */

@@ -1,5 +1,6 @@
 import { type Arbitrary, constantFrom, integer, record, subarray, tuple, uniqueArray } from "fast-check";
 import { addressKey } from "../../db/keys/address-key.ts";
+import { NO_SOFTWARE } from "../../software/columns.ts";
 import type { DeviceRecord } from "../record.ts";
 
 /** Devices of one site as they may lie in the database, for property tests. */
@@ -20,8 +21,8 @@ const address = (macs: readonly string[]) => record({
 const port = record({
   port: constantFrom(22, 80, 443, 8080), protocol: constantFrom("tcp", "udp"), state: constantFrom("open", "closed", "filtered"),
   service: word, version: word,
-  banner: word, last_scanned: instant,
-}).map((row) => ({ tenant_id: SITE.tenant_id, ...row }));
+  banner: word, last_scanned: instant, product: word,
+}).map((row) => ({ tenant_id: SITE.tenant_id, ...NO_SOFTWARE, ...row }));
 
 const evidence = record({
   field: constantFrom("hostname", "vendor", "ip", "os"), value: word, source: constantFrom("dhcp", "mdns"),
@@ -35,6 +36,9 @@ const key = record({
 
 const look = record({ scope_id: constantFrom("quick", "standard"), looked_at: instant, scan_id: constantFrom("one", "two") })
   .map((row) => ({ tenant_id: SITE.tenant_id, ...row }));
+
+const software = record({ source: constantFrom("ssh:22", "snmp:161"), product: constantFrom("Debian", "Junos"), product_version: word, first_seen: instant, last_seen: instant })
+  .map((row) => ({ tenant_id: SITE.tenant_id, ...NO_SOFTWARE, ...row }));
 
 const device = (id: string, macs: readonly string[]) => record({
   ip: integer({ min: 1, max: 6 }).map(ipOf), mac: constantFrom(...macs, ""), hostname: word, vendor: word, os_guess: word,
@@ -57,5 +61,6 @@ export function anyDevice(id: string, macs: readonly number[]): Arbitrary<Device
     evidence: uniqueArray(evidence, { maxLength: 6, selector: ({ field, source, value }) => `${field} ${source} ${value}` }),
     device_keys: uniqueArray(key, { maxLength: 3, selector: (row) => row.key }),
     port_looks: uniqueArray(look, { maxLength: 2, selector: (row) => row.scope_id }),
+    device_software: uniqueArray(software, { maxLength: 4, selector: (row) => `${row.source} ${row.product}` }),
   }));
 }

@@ -97,12 +97,14 @@ function siteOf(projections: Projections, { tenantId, siteId }: Site, events: re
   const hosts: HostRef[] = [];
   const withAddresses: HostRef[] = [];
   const withPorts: HostRef[] = [];
+  const withSoftware: HostRef[] = [];
   for (const event of events) {
     const { hosts: hostsOf, touches } = projectionOf(projections, event);
     for (const ref of hostsOf(event)) {
       hosts.push(ref);
       if (touches === "addresses") withAddresses.push(ref);
       if (touches === "ports") withPorts.push(ref);
+      if (touches === "software") withSoftware.push(ref);
     }
   }
   const shown = events.flatMap(({ type, data, occurred_at: at }) => {
@@ -112,7 +114,7 @@ function siteOf(projections: Projections, { tenantId, siteId }: Site, events: re
   });
   const chassis = events.flatMap((event) => (event.type === "neighbor_discovered" ? chassisKeys(event.data) : []));
   const keys = new Set([...shown.flatMap((one) => one.keys), ...chassis].map(keyText));
-  return { wanted: { site: { tenantId, siteId }, hosts, withAddresses, withPorts, keys: [...keys] }, shown };
+  return { wanted: { site: { tenantId, siteId }, hosts, withAddresses, withPorts, withSoftware, keys: [...keys] }, shown };
 }
 
 /** A host that turned out to be a device that is known was not found but has changed: a phone with another MAC is nothing new. */

@@ -7,8 +7,8 @@ export const portFound: Projection<"port_found"> = {
   apply({ data, occurred_at }, { set }) {
     const device = set.find(data);
     if (device) {
-      const { port, protocol, state, service, version, banner } = data;
-      set.setPort(device, { port, protocol, state, service, version, banner, last_scanned: occurred_at });
+      const { port, protocol, state, service, version, banner, software } = data;
+      set.setPort(device, { port, protocol, state, service, version, banner, last_scanned: occurred_at, software });
     }
     return { type: "port_found", deviceId: device?.id ?? null, data };
   },

@@ -29,7 +29,7 @@ export interface Projection<T extends ProbeEventType> {
   /** The hosts that it is about, to be read before. */
   readonly hosts: (event: EventOf<T>) => readonly HostRef[];
   /** Whether it changes more of them than presence. */
-  readonly touches?: "addresses" | "ports";
+  readonly touches?: "addresses" | "ports" | "software";
   readonly apply: (event: EventOf<T>, context: ProjectionContext) => LogEntry;
 }
 

@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import { listQuery } from "../../db/query/list-query.ts";
 import type { Schema } from "../../db/schema.ts";
 import { among } from "../../db/query/select-in.ts";
+import { SOFTWARE_COLUMNS } from "../../software/columns.ts";
 import { type HostRef, identified } from "../devices/devices-draft.ts";
 import { createWorkingSet, type HeldRows, type Site, type WorkingSet } from "../working-set.ts";
 
@@ -9,9 +10,10 @@ import { createWorkingSet, type HeldRows, type Site, type WorkingSet } from "../
 export interface Wanted {
   readonly site: Site;
   readonly hosts: readonly HostRef[];
-  /** Hosts whose addresses or ports will be changed. */
+  /** Hosts whose addresses, ports or own software will be changed. */
   readonly withAddresses: readonly HostRef[];
   readonly withPorts: readonly HostRef[];
+  readonly withSoftware: readonly HostRef[];
   /** Keys that hosts show, as `keyText` writes them. */
   readonly keys: readonly string[];
 }
@@ -51,7 +53,12 @@ const currentAddressesOf = listQuery((db, ids: readonly string[]) =>
   db.selectFrom("addresses").select(ADDRESS_COLUMNS).where("device_id", "in", ids).where("current", "=", 1));
 
 const portsOf = listQuery((db, ids: readonly string[]) =>
-  db.selectFrom("ports").select(["device_id", "port", "protocol", "state", "last_scanned"]).where("device_id", "in", ids));
+  db.selectFrom("ports").select(["device_id", "port", "protocol", "state", "last_scanned"]).select(SOFTWARE_COLUMNS)
+    .where("device_id", "in", ids));
+
+const softwareOf = listQuery((db, ids: readonly string[]) =>
+  db.selectFrom("device_software").select(["device_id", "tenant_id", "source"]).select(SOFTWARE_COLUMNS).select(["first_seen", "last_seen"])
+    .where("device_id", "in", ids));
 
 /** A site's set while it is filled. */
 interface Filling {
@@ -87,6 +94,9 @@ export async function loadWorkingSets(trx: Kysely<Schema>, wanted: readonly Want
   const withPorts = all.flatMap((filling) => idsOf(filling, filling.wanted.withPorts));
   for (const row of await portsOf(trx, withPorts)) {
     owners.get(row.device_id)?.hold.port(row);
+  }
+  for (const row of await softwareOf(trx, all.flatMap((filling) => idsOf(filling, filling.wanted.withSoftware)))) {
+    owners.get(row.device_id)?.hold.software(row);
   }
   return all.map(({ set }) => set);
 }

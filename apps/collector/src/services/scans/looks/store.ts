@@ -2,11 +2,15 @@ import { type Selectable, type Transaction } from "kysely";
 import { selectIn } from "../../../db/query/select-in.ts";
 import { updateMany, upsertMany } from "../../../db/query/write-many.ts";
 import type { Schema } from "../../../db/schema.ts";
+import { noteSoftwareChanges } from "../../../software/changes-store.ts";
+import { NO_SOFTWARE } from "../../../software/columns.ts";
 import { macKind } from "../../../identity/macs.ts";
 
 type Trx = Transaction<Schema>;
 /** A port of a device, by its key. */
 export type PortKey = Pick<Selectable<Schema["ports"]>, "device_id" | "port" | "protocol">;
+/** A port that is open, and what answers there; empty while nothing has named it. */
+export type OpenPort = PortKey & Pick<Selectable<Schema["ports"]>, "tenant_id" | "product">;
 
 /** Distinct lists of ports that scans of a site ask: more than the profiles of many versions of the probe. */
 const MAX_SCOPES = 16;
@@ -76,12 +80,12 @@ export function foundOpen(trx: Trx, scanId: string, ipKeys: readonly string[]) {
  */
 export async function openBefore(
   trx: Trx, deviceIds: readonly string[], { before, limit }: { readonly before: string; readonly limit: number },
-): Promise<{ readonly whole: ReadonlySet<string>; readonly ports: readonly PortKey[] }> {
+): Promise<{ readonly whole: ReadonlySet<string>; readonly ports: readonly OpenPort[] }> {
   const ids = deviceIds.toSorted();
-  const ports: PortKey[] = [];
+  const ports: OpenPort[] = [];
   for (let at = 0; at < ids.length; at += DEVICES_AT_ONCE) {
     const left = limit - ports.length;
-    const rows = await trx.selectFrom("ports").select(["device_id", "port", "protocol"]).where("device_id", "in", ids.slice(at, at + DEVICES_AT_ONCE))
+    const rows = await trx.selectFrom("ports").select(["device_id", "port", "protocol", "tenant_id", "product"]).where("device_id", "in", ids.slice(at, at + DEVICES_AT_ONCE))
       .where("state", "=", "open").where("last_scanned", "<", before).orderBy("device_id").limit(left + 1).execute();
     const cut = rows.length > left ? rows.at(-1)?.device_id : undefined;
     ports.push(...rows.filter(({ device_id }) => device_id !== cut));
@@ -90,11 +94,13 @@ export async function openBefore(
   return { whole: new Set(ids), ports };
 }
 
-/** Writes ports as closed, and which ports of their devices are open then. */
-export async function closePorts(trx: Trx, closed: readonly (PortKey & { readonly last_scanned: string })[]): Promise<void> {
+/** Writes ports as closed, without what answered there, and which ports of their devices are open then. */
+export async function closePorts(trx: Trx, closed: readonly (OpenPort & { readonly last_scanned: string })[]): Promise<void> {
   if (closed.length === 0) return;
+  const named = new Map(closed.filter(({ product }) => product !== "").map((port) => [port.device_id, port]));
+  await noteSoftwareChanges(trx, [...named.values()].map(({ device_id, tenant_id, last_scanned: since }) => ({ device_id, tenant_id, since })));
   await updateMany(trx, "ports", closed.map(({ device_id, port, protocol, last_scanned }) => ({
-    device_id, port, protocol, state: "closed", service: "", version: "", banner: "", last_scanned,
+    device_id, port, protocol, state: "closed", service: "", version: "", banner: "", last_scanned, ...NO_SOFTWARE,
   })), ["device_id", "port", "protocol"]);
   const keyOf = ({ device_id, port }: Pick<PortKey, "device_id" | "port">) => `${device_id} ${port}`;
   const devices = new Set(closed.map(({ device_id }) => device_id));
