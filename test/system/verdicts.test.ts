@@ -73,6 +73,30 @@ describe.skipIf(!canMakeLabs())("a scan of the profile standard", () => {
     expect(found.length).toBeGreaterThan(90);
   });
 
+  test("tells which software answers and runs, with who made and who built it", async () => {
+    const { rest } = site.collector;
+    const { data } = await rest.listDevices({ per_page: 1000 });
+    const read = async (name: string) => rest.readDevice(data.find(({ mac }) => mac === ALL_HOSTS.find((host) => host.name === name)?.mac)?.id ?? "");
+    const at = async (name: string, port: number) => (await read(name)).ports.find((one) => one.port === port)?.software;
+    const debian = expect.stringMatching(/^Debian(?: \d+)?$/) as string;
+    const numbers = expect.stringMatching(/^\d+(?:\.\d+)+/) as string;
+    expect(await at("gateway", 22)).toMatchObject({
+      vendor: "OpenBSD", product: "OpenSSH", version: expect.stringMatching(/^\d+\.\d+p\d+$/) as string, distribution: debian,
+      package_version: expect.stringMatching(/^1:\d+\.\d+p\d+-\d/) as string, cpe: expect.stringMatching(/^cpe:2\.3:a:openbsd:openssh:\d/) as string,
+    });
+    expect(await at("gateway", 53)).toMatchObject({ vendor: "thekelleys", product: "dnsmasq", version: numbers });
+    expect(await at("web", 80)).toMatchObject({ vendor: "F5", product: "nginx", version: numbers, cpe: expect.stringMatching(/^cpe:2\.3:a:f5:nginx:\d/) as string });
+    expect(await at("apache", 80)).toMatchObject({ vendor: "Apache", product: "Apache httpd", version: numbers, distribution: debian });
+    expect(await at("ftp", 21)).toMatchObject({ product: "vsftpd", version: numbers });
+    expect(await at("mail", 25)).toMatchObject({ vendor: "Exim", product: "Exim smtpd", version: numbers });
+    expect(await at("mariadb", 3306)).toMatchObject({
+      vendor: "MariaDB", product: "MariaDB", version: numbers, distribution: debian, package_version: expect.stringMatching(/^1:\d/) as string,
+    });
+    const systems = (await read("gateway")).software;
+    expect(systems).toMatchObject([{ vendor: "Debian", product: "Debian", cpe: expect.stringMatching(/^cpe:2\.3:o:debian:debian_linux:/) as string, sources: ["ssh:22"] }]);
+    expect((await read("printer")).software.map(({ product }) => product)).toContain("NC-8300w firmware");
+  });
+
   test("tells a host's system, maker and model with how sure that is, and by whose word", async () => {
     const { rest } = site.collector;
     const { data } = await rest.listDevices({ per_page: 1000 });

@@ -33,8 +33,11 @@ export function describeDevice(device: DeviceProfile, width = Number.POSITIVE_IN
     section("interfaces", ["MAC", "ADDRESSES"], device.interfaces.map(({ mac, addresses }) => [
       mac || "-", addresses.filter(({ current }) => current).map(({ ip }) => ip).join(", "),
     ])),
-    section("ports", ["PORT", "STATE", "SERVICE", "VERSION"], device.ports.map(({ port, protocol, state, service, version }) => [
-      `${port}/${protocol}`, state, service || "-", version || "-",
+    section("software", ["SOFTWARE", "VERSION", "BUILD", "BECAUSE OF"], device.software.map((software) => [
+      ...describeSoftware(software), software.sources.map(sourceWords).join(", "),
+    ])),
+    section("ports", ["PORT", "STATE", "SERVICE", "SOFTWARE", "VERSION", "BUILD"], device.ports.map(({ port, protocol, state, service, version, software }) => [
+      `${port}/${protocol}`, state, service || "-", ...(software ? describeSoftware(software) : ["-", version || "-", "-"]),
     ])),
     section(
       "neighbors", ["PROTOCOL", "SYSTEM", "PORT"], device.neighbors.map((one) => [one.protocol, one.system_name || "-", one.port_id]),
@@ -45,6 +48,14 @@ export function describeDevice(device: DeviceProfile, width = Number.POSITIVE_IN
   ];
   return sections.filter((part) => part !== "").join("\n\n");
 }
+
+/** Product, version, and who built it; an edition stands behind its product. */
+function describeSoftware({ product, version, edition, distribution, package_version: build }: Named): readonly string[] {
+  const built = [distribution, build].filter((text) => text !== "").join(" ");
+  return [edition === "" ? product : `${product} ${edition}`, version || "-", built || "-"];
+}
+
+type Named = NonNullable<DeviceProfile["ports"][number]["software"]>;
 
 const QUESTIONS = [
   ["device_type", "type"], ["vendor", "vendor"], ["model", "model"], ["os", "system"], ["os_version", "version"], ["hostname", "hostname"],

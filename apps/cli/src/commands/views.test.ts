@@ -75,11 +75,15 @@ test("a device is shown with what there is of it, and nothing that moves the cur
     os: [claim("Linux", "tcp:syn-ack", 0.6), claim("Debian", "ssh:22", 0.9)], device_type: [claim("computer", "oui", 0.5)],
     model: [claim("DS920+", "snmp-description:recog:161", 0.65)], ip: [claim("10.0.0.1", "arp", 0.9)],
   };
+  const openssh = {
+    vendor: "OpenBSD", product: "OpenSSH", version: "9.2p1", edition: "", distribution: "Debian 12", package_version: "1:9.2p1-2+deb12u3", cpe: "", confidence: 0.9,
+  };
   const device: DeviceProfile = {
     id: ID, ip: "10.0.0.1", mac: "00:11:32:00:00:01", hostname: "nas\u001B[2J", vendor: "", os_guess: "Linux",
     device_type: "unknown", is_online: true,
     presence_state: "online", first_seen: AT, last_seen: AT, site_id: ID, open_ports: [22], tags: [], interfaces: [],
-    ports: [{ ...port, last_scanned: AT }], services: [],
+    ports: [{ ...port, last_scanned: AT, software: openssh }, { ...port, port: 2222, last_scanned: AT, software: null }], services: [],
+    software: [{ ...openssh, vendor: "Debian", product: "Debian\u001B[2J", version: "12", package_version: "", sources: ["ssh:22", "http-server:80"], first_seen: AT, last_seen: AT }],
     cves: [], neighbors: [], history: [{ at: AT, field: "hostname", before: "", after: "nas", source: "mdns" }], evidence,
     locked_fields: [], merges: [],
     verdicts: {
@@ -95,7 +99,9 @@ test("a device is shown with what there is of it, and nothing that moves the cur
     "model   DS920+   90 %  SNMP description, port 161, by Recog (65 %)",
     "                       UPnP device", "system  Debian   93 %  SSH greeting, port 22 (90 %)",
     "                       its TCP handshake: Linux (60 %)", "",
-    "ports", "PORT    STATE  SERVICE  VERSION", "22/tcp  open   ssh      OpenSSH 9.2", "",
+    "software", "SOFTWARE    VERSION  BUILD      BECAUSE OF", "Debian?[2J  12       Debian 12  SSH greeting, port 22, web server's name, port 80", "",
+    "ports", "PORT      STATE  SERVICE  SOFTWARE  VERSION      BUILD",
+    "22/tcp    open   ssh      OpenSSH   9.2p1        Debian 12 1:9.2p1-2+deb12u3", "2222/tcp  open   ssh      -         OpenSSH 9.2  -", "",
     "changes", "AT                    FIELD     FROM  TO   BY", `${SHORT}  hostname  -     nas  mdns`,
   ]);
 });

@@ -23,7 +23,7 @@ function make(id: string,
     addresses: Array.from({ length: addresses }, (_, index) =>
       ({ ...own, mac: macs[index % macs.length] ?? "", ip: `10.0.${id}.${index}`, ip_key: "", first_seen: at(1), last_seen: at(1 + index),
         current: 1 })),
-    ports: [], evidence: [], device_keys: keys.map((key) => ({ ...own, key, source: "x", first_seen: at(1) })), port_looks: [],
+    ports: [], evidence: [], device_keys: keys.map((key) => ({ ...own, key, source: "x", first_seen: at(1) })), port_looks: [], device_software: [],
   };
 }
 const refusal = (a: DeviceRecord, b: DeviceRecord) => {

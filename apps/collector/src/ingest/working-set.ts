@@ -1,6 +1,6 @@
 import type { Evidence } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
-import type { Insertable } from "kysely";
+import type { Insertable, Selectable } from "kysely";
 import type { Schema } from "../db/schema.ts";
 import type { IdentityKey } from "../identity/keys.ts";
 import type { AddressRow, ColumnGroup, DeviceDraft, DeviceFields, HostRef } from "./devices/devices-draft.ts";
@@ -24,7 +24,7 @@ export interface WorkingSet {
   readonly interfaces: ReadonlyMap<string, InterfaceRow>;
   readonly addresses: ReadonlyMap<string, AddressRow>;
   readonly evidence: ReadonlyMap<string, Schema["evidence"]>;
-  readonly ports: ReadonlyMap<string, Schema["ports"]>;
+  readonly ports: ReadonlyMap<string, Selectable<Schema["ports"]>>;
   /** Software of hosts themselves. */
   readonly software: Pick<HostSoftwareSet, "rows" | "gone">;
   /** Devices of which any software is another than before, by id, with when that was seen. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { Software } from "../events/software.ts";
 import {
   DeviceType, Evidence, Id, Instant, IpAddress, IpNetwork, MacAddress, Port, PortProtocol, PortState, PresenceState,
 } from "../values.ts";
@@ -26,6 +27,29 @@ export const Device = z.object({
 });
 export type Device = z.infer<typeof Device>;
 
+const software = Software.shape;
+/** What runs somewhere. Texts but the product's are empty while unknown. */
+const SoftwareRecord = z.object({
+  vendor: software.vendor.describe("Who makes it, as `OpenBSD`. Empty while unknown."),
+  product: software.product.describe("Its name, as `OpenSSH`."),
+  version: software.version.describe("Its version, as `9.2p1`. Empty while unknown."),
+  edition: software.edition.describe("Its edition. Empty while unknown."),
+  distribution: software.distribution.describe("Who built it, with the release where it is known, as `Debian 12`. Empty while unknown."),
+  package_version: software.package_version.describe("The distribution's own version, as `1:9.2p1-2+deb12u3`. Empty while unknown."),
+  cpe: software.cpe.describe("Its name in CPE 2.3. Empty while unknown."),
+  confidence: software.confidence.describe("How sure product and version are, 0 to 1."),
+});
+
+const PortSoftware = SoftwareRecord.nullable()
+  .describe("The software that answers there, with version, build and CPE. Null while nothing names it.");
+
+/** Software of a device itself: its system or firmware. What several sources say alike is one. */
+const DeviceSoftware = SoftwareRecord.extend({
+  sources: z.array(z.string()).describe("The sources that agree, each with its port, as `ssh:22`."),
+  first_seen: Instant.describe("When it was seen first."),
+  last_seen: Instant.describe("When a source reported it last. One that reports the same again is not written down."),
+});
+
 /** A port of a device, as it was at its last scan. */
 export const PortRecord = z.object({
   port: Port.describe("The port's number."),
@@ -34,6 +58,7 @@ export const PortRecord = z.object({
   service: z.string().describe("What answers there, as `ssh`. Empty while unknown."),
   version: z.string().describe("The software and its version. Empty while unknown."),
   banner: z.string().describe("What the service says first, at most 4096 characters. Empty while unknown."),
+  software: PortSoftware,
   last_scanned: Instant.describe("When the port was last scanned."),
 });
 export type PortRecord = z.infer<typeof PortRecord>;
@@ -100,7 +125,9 @@ export const DeviceProfile = Device.extend({
     protocol: PortProtocol.describe("`tcp` or `udp`."),
     name: z.string().describe("The service, as `ssh`."),
     version: z.string().describe("The software and its version. Empty while unknown."),
+    software: PortSoftware,
   })).describe("What answers on its open ports, as far as that is known."),
+  software: z.array(DeviceSoftware).describe("Its system and firmware, the surest first, at most 64."),
   cves: z.array(z.string()).describe("Ids of known vulnerabilities that apply to it, as `CVE-2026-12345`."),
   neighbors: z.array(DeviceNeighbor).describe("Its links to other devices."),
   history: z.array(DeviceChange).describe("Its last changes, newest first, at most 100."),

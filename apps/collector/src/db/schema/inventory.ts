@@ -1,10 +1,10 @@
 import type { Generated } from "kysely";
 
 /** Software, as `SoftwareColumns` of the room `software` has it. */
-interface SoftwareOf {
+type SoftwareOf = {
   vendor: string; product: string; product_version: string; edition: string; distribution: string; package_version: string;
   cpe: string; cpe_key: string; software_confidence: number;
-}
+};
 
 /** What is known of each site's network. */
 export interface InventoryTables {
@@ -50,7 +50,7 @@ export interface InventoryTables {
   ports: {
     device_id: string; tenant_id: string; port: number; protocol: string; state: string; service: string; version: string;
     banner: string; last_scanned: string;
-  } & SoftwareOf;
+  } & { [C in keyof SoftwareOf]: Generated<SoftwareOf[C]> };
   /** What runs on a device beside its services: systems and firmware, by who said so. */
   device_software: { device_id: string; tenant_id: string; source: string; first_seen: string; last_seen: string } & SoftwareOf;
   /** Devices whose software has changed since it was last taken in: see `noteSoftwareChanges`. */

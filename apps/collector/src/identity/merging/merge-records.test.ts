@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { mergeRecords } from "./merge-records.ts";
 import { type DeviceRecord, PART_TABLES, partKey } from "../record.ts";
 import { splitRecord } from "./split-record.ts";
+import { NO_SOFTWARE } from "../../software/columns.ts";
 import { anyDevice } from "../testing/records.ts";
 
 const anyPair = record({ kept: anyDevice("kept", [1, 2, 3]), merged: anyDevice("merged", [4, 5, 6]) });
@@ -93,8 +94,8 @@ describe("what was learned between a merge and its undoing", () => {
     },
     interfaces: [{ ...own, mac, vendor: "", first_seen: at(0), presence_state: "unknown" }],
     addresses: [{ ...own, mac, ip, ip_key: ip, first_seen: at(0), last_seen: at(0), current: 1 }],
-    ports: [{ tenant_id: "tenant", port: 22, protocol: "tcp", state: "open", service: "", version: "", banner: id, last_scanned: at(0) }],
-    evidence: [], device_keys: [], port_looks: [],
+    ports: [{ ...NO_SOFTWARE, tenant_id: "tenant", port: 22, protocol: "tcp", state: "open", service: "", version: "", banner: id, last_scanned: at(0) }],
+    evidence: [], device_keys: [], port_looks: [], device_software: [],
   });
   const [kept, merged] = [device("kept", "00:1b:21:00:00:01", "10.0.0.1"), device("merged", "00:1b:21:00:00:02", "10.0.0.2")];
   const after = mergeRecords(kept, merged);

@@ -1,5 +1,6 @@
 import type { Evidence, NeighborDiscovered } from "@lanthorn/contract";
 import { readNeighbor } from "@lanthorn/fingerprints";
+import { describedSoftware } from "./host-software.ts";
 import { type IdentityKey, keysOf } from "../../identity/keys.ts";
 import type { HostRef } from "../devices/devices-draft.ts";
 import type { Projection } from "./projection.ts";
@@ -16,6 +17,7 @@ const CONFIDENCE = 0.9;
  */
 export const neighborDiscovered: Projection<"neighbor_discovered"> = {
   hosts: ({ data }) => interfacesOf(data),
+  touches: "software",
   apply({ data, occurred_at }, { set }) {
     const at = occurred_at;
     const devices = [...new Set(interfacesOf(data).flatMap((ref) => set.find(ref) ?? []))];
@@ -23,6 +25,7 @@ export const neighborDiscovered: Projection<"neighbor_discovered"> = {
     for (const device of devices) {
       set.addKeys(device, keys, at);
       set.addEvidence(device, evidenceOf(data, at));
+      set.setSoftware(device, describedSoftware(data.system_description, data.protocol), at);
     }
     return { type: "neighbor_discovered", deviceId: devices[0]?.id ?? null, data };
   },

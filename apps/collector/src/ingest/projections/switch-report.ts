@@ -1,6 +1,7 @@
 import type { Evidence } from "@lanthorn/contract";
 import { keysOf } from "../../identity/keys.ts";
 import type { HostRef } from "../devices/devices-draft.ts";
+import { describedSoftware } from "./host-software.ts";
 import type { Projection } from "./projection.ts";
 
 const CONFIDENCE = 0.9;
@@ -19,6 +20,7 @@ export const switchReport: Projection<"switch_report"> = {
   hosts: ({ data: { ip, macs, addresses } }) => [
     askedAt(ip), ...ownRefs(macs), ...addresses.slice(0, MAX_ADDRESSES).map(({ mac }) => ({ ip: "", mac })),
   ],
+  touches: "software",
   apply({ data, occurred_at }, { set }) {
     const at = occurred_at;
     const word = (field: string, value: string, source: string, confidence: number): Evidence[] =>
@@ -33,6 +35,7 @@ export const switchReport: Projection<"switch_report"> = {
         ...word("device_type", isSwitch ? "switch" : "", "snmp", 0.7),
       ]);
     }
+    for (const device of devices) set.setSoftware(device, describedSoftware(data.system_description, "snmp"), at);
     for (const { ip, mac } of data.addresses.slice(0, MAX_ADDRESSES)) {
       const device = set.find({ ip: "", mac });
       if (device) set.addEvidence(device, word("address", ip, "snmp-arp", ADDRESS_CONFIDENCE));

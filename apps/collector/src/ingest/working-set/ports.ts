@@ -1,9 +1,10 @@
 import type { Software } from "@lanthorn/contract";
+import type { Selectable } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import { isSameSoftware, NO_SOFTWARE, type SoftwareColumns, softwareOf, toColumns } from "../../software/columns.ts";
 import type { DeviceDraft } from "../devices/devices-draft.ts";
 
-type PortRow = Schema["ports"];
+type PortRow = Selectable<Schema["ports"]>;
 /** What is read of a port before it is changed. */
 export type HeldPort = Pick<PortRow, "device_id" | "port" | "protocol" | "state" | "last_scanned"> & SoftwareColumns;
 

@@ -1,6 +1,7 @@
 import type { Device, DeviceProfile, DeviceUpdate, PortRecord } from "@lanthorn/contract";
 import type { Selectable } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import { toSoftware } from "../../software/columns.ts";
 import { readVerdicts } from "../../identity/verdicts.ts";
 import type { DeviceRow } from "./store/pages.ts";
 import type { DeviceParts } from "./store/devices.ts";
@@ -33,9 +34,27 @@ export function toDevice(row: DeviceRow): Device {
 }
 
 /** A port's row as the API shows it. Protocol and state were checked when the row was written. */
-export function toPort({ port, protocol, state, service, version, banner, last_scanned }: Selectable<Schema["ports"]>): PortRecord {
+export function toPort(row: Selectable<Schema["ports"]>): PortRecord {
+  const { port, protocol, state, service, version, banner, last_scanned } = row;
   const [itsProtocol, itsState] = [protocol as PortRecord["protocol"], state as PortRecord["state"]];
-  return { port, protocol: itsProtocol, state: itsState, service, version, banner, last_scanned };
+  return { port, protocol: itsProtocol, state: itsState, service, version, banner, software: toSoftware(row), last_scanned };
+}
+
+/** Rows that say the same of the same software, as one, with all their sources. */
+function toDeviceSoftware(rows: readonly Selectable<Schema["device_software"]>[]): DeviceProfile["software"] {
+  const byText = new Map<string, DeviceProfile["software"][number]>();
+  for (const row of rows) {
+    const software = toSoftware(row);
+    if (!software) continue;
+    const { confidence, ...texts } = software;
+    const { source, first_seen: first, last_seen: last } = row;
+    const known = byText.get(JSON.stringify(texts));
+    byText.set(JSON.stringify(texts), {
+      ...texts, confidence: Math.max(confidence, known?.confidence ?? 0), sources: [...known?.sources ?? [], source],
+      first_seen: known && known.first_seen < first ? known.first_seen : first, last_seen: known && known.last_seen > last ? known.last_seen : last,
+    });
+  }
+  return [...byText.values()].toSorted((a, b) => b.confidence - a.confidence);
 }
 
 /** One change of a device as its history shows it. `before` and `after` are the column's text, for `tags` JSON. */
@@ -64,7 +83,8 @@ export function toProfile(row: DeviceRow, parts: DeviceParts, neighbors: DeviceP
     })),
     ports,
     services: ports.filter(({ state, service }) => state === "open" && service !== "")
-      .map(({ port, protocol, service, version }) => ({ port, protocol, name: service, version })),
+      .map(({ port, protocol, service, version, software }) => ({ port, protocol, name: service, version, software })),
+    software: toDeviceSoftware(parts.software),
     // Nothing matches vulnerabilities yet: there is none to show, which this says truly.
     cves: [],
     neighbors,

@@ -9,6 +9,7 @@ export interface DeviceParts {
   readonly interfaces: readonly Selectable<Schema["interfaces"]>[];
   readonly addresses: readonly Selectable<Schema["addresses"]>[];
   readonly ports: readonly Selectable<Schema["ports"]>[];
+  readonly software: readonly Selectable<Schema["device_software"]>[];
   readonly changes: readonly Selectable<Schema["device_changes"]>[];
   readonly evidence: readonly Selectable<Schema["evidence"]>[];
   /** What was merged into it and is not undone, newest first; without what undoing needs. */
@@ -79,6 +80,8 @@ export function createDevicesStore({ reads }: { readonly reads: Kysely<Schema> }
         addresses: await reads.selectFrom("addresses").selectAll().where("tenant_id", "=", tenantId).where("device_id", "=", deviceId)
           .orderBy("ip_key").execute(),
         ports: await store.ports(tenantId, deviceId),
+        software: await reads.selectFrom("device_software").selectAll().where("tenant_id", "=", tenantId).where("device_id", "=", deviceId)
+          .orderBy("source").orderBy("product").execute(),
         changes: await store.changes(tenantId, deviceId, { from: 0, limit: newestChanges }),
         evidence: await reads.selectFrom("evidence").selectAll().where("tenant_id", "=", tenantId).where("device_id", "=", deviceId)
           .orderBy("field").orderBy("seen_at", "desc").execute(),
