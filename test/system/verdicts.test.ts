@@ -73,10 +73,29 @@ describe.skipIf(!canMakeLabs())("a scan of the profile standard", () => {
     expect(found.length).toBeGreaterThan(90);
   });
 
-  test("tells which software answers and runs, with who made and who built it", async () => {
+  test("tells a host's system, maker and model with how sure that is, and by whose word", async () => {
     const { rest } = site.collector;
     const { data } = await rest.listDevices({ per_page: 1000 });
-    const read = async (name: string) => rest.readDevice(data.find(({ mac }) => mac === ALL_HOSTS.find((host) => host.name === name)?.mac)?.id ?? "");
+    const read = (name: string) => rest.readDevice(data.find(({ mac }) => mac === HOSTS.find((host) => host.name === name)?.mac)?.id ?? "");
+    const printer = await read("printer");
+    expect(printer).toMatchObject({
+      vendor: "Brother industries, LTD.", os_guess: "Linux", verdicts: { model: { value: "NC-8300w" }, device_type: { value: "printer" } },
+    });
+    expect(printer.verdicts.device_type?.sources).toEqual(
+      expect.arrayContaining(["snmp-description:161", "http-title:80", "oui", "hostname"]),
+    );
+    expect(printer.verdicts.device_type?.confidence).toBeGreaterThan(0.95);
+    expect(printer.evidence["os"]?.map(({ source }) => source)).toEqual(expect.arrayContaining(["tcp:syn-ack", "snmp-object:161"]));
+    expect((await read("web")).os_guess).toMatch(/^Debian \d+$/);
+    expect((await read("gateway")).verdicts.device_type?.sources).toContain("gateway");
+  });
+
+  test("tells which software answers and runs, with who made and who built it", async () => {
+    const { rest } = site.collector;
+    const { data } = await waitFor("the list", () => rest.listDevices({ per_page: 1000 }).catch(() => null), { everyMs: 1000 });
+    // Not more requests at once than a client may send.
+    const read = (name: string) => waitFor(name, () => rest.readDevice(data.find(({ mac }) => mac === ALL_HOSTS.find((host) => host.name === name)?.mac)?.id ?? "")
+      .catch(() => null), { everyMs: 1000 });
     const at = async (name: string, port: number) => (await read(name)).ports.find((one) => one.port === port)?.software;
     const debian = expect.stringMatching(/^Debian(?: \d+)?$/) as string;
     const numbers = expect.stringMatching(/^\d+(?:\.\d+)+/) as string;
@@ -93,24 +112,7 @@ describe.skipIf(!canMakeLabs())("a scan of the profile standard", () => {
       vendor: "MariaDB", product: "MariaDB", version: numbers, distribution: debian, package_version: expect.stringMatching(/^1:\d/) as string,
     });
     const systems = (await read("gateway")).software;
-    expect(systems).toMatchObject([{ vendor: "Debian", product: "Debian", cpe: expect.stringMatching(/^cpe:2\.3:o:debian:debian_linux:/) as string, sources: ["ssh:22"] }]);
+    expect(systems).toMatchObject([{ vendor: "Debian", product: "Debian", cpe: expect.stringMatching(/^cpe:2\.3:o:debian:debian_linux:/) as string, sources: expect.arrayContaining(["ssh:22"]) as string[] }]);
     expect((await read("printer")).software.map(({ product }) => product)).toContain("NC-8300w firmware");
-  });
-
-  test("tells a host's system, maker and model with how sure that is, and by whose word", async () => {
-    const { rest } = site.collector;
-    const { data } = await rest.listDevices({ per_page: 1000 });
-    const read = (name: string) => rest.readDevice(data.find(({ mac }) => mac === HOSTS.find((host) => host.name === name)?.mac)?.id ?? "");
-    const printer = await read("printer");
-    expect(printer).toMatchObject({
-      vendor: "Brother industries, LTD.", os_guess: "Linux", verdicts: { model: { value: "NC-8300w" }, device_type: { value: "printer" } },
-    });
-    expect(printer.verdicts.device_type?.sources).toEqual(
-      expect.arrayContaining(["snmp-description:161", "http-title:80", "oui", "hostname"]),
-    );
-    expect(printer.verdicts.device_type?.confidence).toBeGreaterThan(0.95);
-    expect(printer.evidence["os"]?.map(({ source }) => source)).toEqual(expect.arrayContaining(["tcp:syn-ack", "snmp-object:161"]));
-    expect((await read("web")).os_guess).toMatch(/^Debian \d+$/);
-    expect((await read("gateway")).verdicts.device_type?.sources).toContain("gateway");
   });
 });
