@@ -53,7 +53,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["gateway"],
     ["broker", "documents", "events", "identity", "services/auth", "services/bundles", "services/sites", "services/vault"],
     [
-      "deliveries", "replicas", "retention", "services/alerts", "services/backups", "services/baselines", "services/config-versions", "services/guards", "services/ipam",
+      "deliveries", "replicas", "retention", "services/alerts", "services/backups", "services/baselines", "services/config-versions", "services/cve", "services/guards", "services/ipam",
       "services/license", "services/pcap", "services/scans", "services/topology",
     ],
     ["ingest", "services/audit", "services/events"],

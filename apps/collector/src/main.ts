@@ -13,6 +13,7 @@ import {
   type Configuration, DEFAULT_CONFIGURATION_FILE, readCollectorConfiguration, unreadVariables, unusedSecrets,
 } from "./configuration.ts";
 import { describeProxies } from "./commands/describe-proxies.ts";
+import { addFeedsCommands } from "./commands/feeds-command.ts";
 import { addLicenseCommands } from "./commands/license-commands.ts";
 import { addMigrateCommand } from "./commands/migrate-command.ts";
 import { hasOpenSecrets } from "./open-secrets.ts";
@@ -71,6 +72,10 @@ addCertificateCommand(program, { ...given, usingSecrets });
 addBundleCommands(program, { ...given, usingSecrets });
 const operator = process.env["SUDO_USER"] ?? userInfo().username;
 addRotationCommands(addAdminCommands(program, { ...given, operator }), { ...given, usingSecrets });
+addFeedsCommands(program, {
+  ...given, program: PROGRAM, input: process.stdin, exit: (code) => process.exit(code), environment: process.env,
+  remark: (text) => void process.stderr.write(`${text}\n`),
+});
 const backupCommands = addBackupCommands(program, {
   ...given, version: VERSION, input: process.stdin, exit: (code) => process.exit(code), environment: process.env, usingSecrets,
   recipientsOf,

@@ -14,6 +14,7 @@ const DEBIAN_PACKAGES = {
   make: "/usr/bin/make",
   python3: "/usr/bin/python3",
   iproute2: "/usr/sbin/ip",
+  "xz-utils": "/usr/bin/xz",
   "ca-certificates": "/etc/ssl/certs/ca-certificates.crt",
 };
 

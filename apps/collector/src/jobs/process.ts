@@ -1,18 +1,20 @@
 import { spawn } from "node:child_process";
 import { setPriority } from "node:os";
-import { describeError } from "@lanthorn/runtime";
+import { describeError, parseJson } from "@lanthorn/runtime";
 import * as z from "zod";
 import { CollectorError } from "../errors.ts";
 
 /** Work that a process of its own does: a hidden command of the collector's own program, once for each input. */
-export interface ProcessTask<I, R> {
+export interface ProcessTask<I, R, P = never> {
   readonly command: string;
   readonly input: z.ZodType<I>;
   readonly result: z.ZodType<R>;
+  /** Where the work reports how far it is. */
+  readonly progress?: z.ZodType<P>;
   /** What the work may fail with; all else is the first of these. */
   readonly codes: readonly [CollectorError["code"], ...CollectorError["code"][]];
-  /** Does it, in the process. @param environment Of the process, for those that it starts. */
-  readonly run: (input: I, environment: Environment) => Promise<R>;
+  /** Does it, in the process. @param environment Of the process, for those that it starts. @param report Says how far it is. */
+  readonly run: (input: I, environment: Environment, report: (progress: P) => void) => Promise<R>;
   /** Removes what a process that was ended in the middle has left. */
   readonly clear: (input: I) => void;
 }
@@ -20,6 +22,7 @@ export interface ProcessTask<I, R> {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const MAX_OUTPUT_CHARACTERS = 65_536;
+const PROGRESS_START = '{"progress":';
 
 /** A third of the collector's own share where both want the processor. Less, and on a busy machine it would never end. */
 const NICE = 5;
@@ -30,16 +33,18 @@ const NICE = 5;
  * @param command The collector's own program, as it was started itself.
  * @returns Throws CollectorError with the reason; the first of the task's codes when it was aborted.
  */
-export function inProcess<I, R>(
-  [program, ...args]: readonly [string, ...string[]], task: ProcessTask<I, R>,
-): (input: I, stopped: AbortSignal) => Promise<R> {
-  return async (input, stopped) => {
+export function inProcess<I, R, P = never>(
+  [program, ...args]: readonly [string, ...string[]], task: ProcessTask<I, R, P>,
+): (input: I, stopped: AbortSignal, onProgress?: (progress: P) => void) => Promise<R> {
+  return async (input, stopped, onProgress = () => {}) => {
     const child = spawn(program, [...args, task.command], { stdio: ["pipe", "pipe", "pipe"] });
     const kill = () => void child.kill("SIGKILL");
     stopped.addEventListener("abort", kill);
     if (stopped.aborted) kill();
     let [output, complaint] = ["", ""];
-    child.stdout.on("data", (chunk: Buffer) => (output = `${output}${chunk.toString()}`.slice(-MAX_OUTPUT_CHARACTERS)));
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      output = takeProgress(task, `${output}${chunk}`, onProgress).slice(-MAX_OUTPUT_CHARACTERS);
+    });
     child.stderr.on("data", (chunk: Buffer) => (complaint = `${complaint}${chunk.toString()}`.slice(-MAX_OUTPUT_CHARACTERS)));
     // A process that ends before it has read all says why by how it ends.
     child.stdin.on("error", () => {});
@@ -67,7 +72,7 @@ export function inProcess<I, R>(
 }
 
 /** The other side: what the process does. @returns Its exit code. */
-export async function serveTask<I, R>(task: ProcessTask<I, R>, streams: {
+export async function serveTask<I, R, P = never>(task: ProcessTask<I, R, P>, streams: {
   readonly input: NodeJS.ReadableStream; readonly print: (text: string) => void; readonly exit: (code: number) => void;
   readonly environment: Environment;
 }): Promise<number> {
@@ -86,7 +91,7 @@ export async function serveTask<I, R>(task: ProcessTask<I, R>, streams: {
   });
   const say = (outcome: Outcome<R>) => streams.print(JSON.stringify(outcome));
   try {
-    say({ ok: true, result: await task.run(input, streams.environment) });
+    say({ ok: true, result: await task.run(input, streams.environment, (progress) => streams.print(JSON.stringify({ progress }))) });
     return 0;
   } catch (error) {
     const known = error instanceof CollectorError && task.codes.includes(error.code) ? error.code : task.codes[0];
@@ -108,7 +113,19 @@ export function giveWay(pid: number | undefined): void {
   }
 }
 
-function parseOutcome<I, R>({ result, codes }: ProcessTask<I, R>, output: string): Outcome<R> | null {
+/** @returns What is left of the output: its last line, and what tells of no progress. */
+function takeProgress<I, R, P>({ progress }: ProcessTask<I, R, P>, output: string, onProgress: (progress: P) => void): string {
+  if (progress === undefined) return output;
+  const lines = output.split("\n");
+  const rest = lines.slice(0, -1).filter((line) => {
+    const form = z.object({ progress }).safeParse(line.startsWith(PROGRESS_START) ? parseJson(line) : null);
+    if (form.success) onProgress(form.data.progress);
+    return !form.success;
+  });
+  return [...rest, lines.at(-1) ?? ""].join("\n");
+}
+
+function parseOutcome<I, R, P>({ result, codes }: ProcessTask<I, R, P>, output: string): Outcome<R> | null {
   const Form = z.union([
     z.object({ ok: z.literal(true), result }), z.object({ ok: z.literal(false), code: z.enum(codes), message: z.string() }),
   ]);

@@ -1,0 +1,74 @@
+import { createFeedReader, type FeedKind, type FeedSummary, RECOGNIZE_BYTES, recognizeFeed } from "@lanthorn/vulnerability";
+import type { CveFeed, FeedFormat } from "../import-types.ts";
+import { type FeedSinks, forgetBefore, takeEntry } from "./feed-entries.ts";
+
+/** Reads the unpacked bytes of one file of a feed into the database. */
+export interface FileReader {
+  push(chunk: Uint8Array): void;
+  /** @returns Why the file is none of this feed's, or not all of it; null where it is whole. */
+  end(): string | null;
+}
+
+/** The kinds of files that each format comes in. */
+const KINDS: Readonly<Record<FeedFormat, readonly FeedKind[]>> = {
+  nvd: ["nvd-page", "nvd-lines", "nvd-records"],
+  "cve-list": ["cve-list", "cve-list-array"],
+  kev: ["kev"],
+  epss: ["epss"],
+  "capec-stix": ["attack-patterns"],
+  "cwe-xml": [],
+  "attack-stix": ["techniques"],
+  "ctid-mappings": ["technique-mappings"],
+  "ctid-csv": ["technique-mappings-csv"],
+  "debian-tracker": ["debian"],
+  osv: ["osv", "osv-array"],
+};
+
+/**
+ * What a file is, is seen by how it begins.
+ * @param feed.format Null where it may be any.
+ * @param onKind Called once, with what the file is, before its entries are taken. It returns whether this is the first file of that kind.
+ */
+export function createFileReader(feed: Pick<CveFeed, "format" | "name" | "isWhole">, sinks: FeedSinks, onKind: (kind: FeedKind) => boolean): FileReader {
+  let reader: ReturnType<typeof createFeedReader> | null = null;
+  let fault: string | null = null;
+  let head: Uint8Array = new Uint8Array(0);
+  const start = () => {
+    const found = recognizeFeed(head);
+    if (!found.ok) {
+      fault = found.detail;
+    } else if (feed.format !== null && !KINDS[feed.format].includes(found.kind)) {
+      fault = `It is ${found.kind}, which is not ${feed.format}.`;
+    } else {
+      const isFirst = onKind(found.kind);
+      if (feed.isWhole && isFirst) forgetBefore(found.kind, feed.name, sinks.facts);
+      reader = createFeedReader(found.kind, (entry) => takeEntry(entry, feed.name, sinks));
+      reader.push(head);
+    }
+    head = new Uint8Array(0);
+  };
+  return {
+    push(chunk) {
+      if (reader !== null) {
+        reader.push(chunk);
+      } else if (fault === null) {
+        head = Buffer.concat([head, chunk]);
+        if (head.length >= RECOGNIZE_BYTES) start();
+      }
+    },
+    end() {
+      if (reader === null && fault === null) start();
+      if (reader === null) return fault;
+      const summary = reader.end();
+      for (const [reason, count = 0] of Object.entries(summary.refused)) sinks.tally.refused(reason, count);
+      return faultOf(summary);
+    },
+  };
+}
+
+function faultOf({ fault, isFound, claimedElements, elements }: FeedSummary): string | null {
+  if (fault?.code === "truncated") return `It is cut off after ${fault.offset} octets.`;
+  if (fault) return `It is malformed at octet ${fault.offset}.`;
+  if (!isFound) return "It has no records of this feed.";
+  return claimedElements === null ? null : `It says that it has ${claimedElements} records, and has ${elements}.`;
+}
