@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -11,6 +13,21 @@ import { EVIDENCE_SETTINGS, notesOf, runEvidence } from "./evidence-run.ts";
 import { openSite, type Site } from "./site.ts";
 
 const KILLS = 20;
+/** Everything is recorded too: the gaps are to be said in these files. */
+const RECORD_ALL = EVIDENCE_SETTINGS.replace(/^continuous = .*$/m, "continuous = { enabled = true, budget_megabytes = 64, free_floor_megabytes = 0 }\n[health]\ninterval_seconds = 5");
+
+/** Sends some 20,000 short datagrams a second to the address of argument 1, until its standard input ends. */
+const FLOOD = `
+  const socket = require("node:dgram").createSocket("udp4");
+  const datagram = Buffer.alloc(18, 7);
+  const timer = setInterval(() => {
+    for (let n = 0; n < 40; n += 1) socket.send(datagram, 9, process.argv[1]);
+  }, 2);
+  process.stdin.resume().once("end", () => {
+    clearInterval(timer);
+    socket.close();
+  });
+`;
 
 describe.skipIf(!canMakeLabs())("the traffic process", () => {
   test("writes a file about each alert, with its frame marked and what was before it", async () => {
@@ -25,7 +42,7 @@ describe.skipIf(!canMakeLabs())("the traffic process", () => {
 describe.skipIf(!canMakeLabs())("while the traffic process is killed and its interface goes away", () => {
   let site: Site;
   beforeAll(async () => {
-    site = await openSite({ hosts: ["gateway", "web", "laptop"], probeToml: EVIDENCE_SETTINGS });
+    site = await openSite({ hosts: ["gateway", "web", "laptop"], probeToml: RECORD_ALL });
     await site.collector.rest.updateSiteCaptures(site.siteId, { upload: "on_demand" });
     // What others send to each other reaches the probe, as on a mirror port.
     await prepareLan(site.lab);
@@ -35,8 +52,9 @@ describe.skipIf(!canMakeLabs())("while the traffic process is killed and its int
 
   test(`it runs again after each of ${KILLS} kills, under load; no half-written file is there, and the probe goes on`, async () => {
     const startCapture = (seconds: number) => site.collector.rest.startPcap({ site_id: site.siteId, probe_id: site.probeId, interface: null, filter: "", seconds });
-    const { path, env } = site.lab.packages.command("ping");
-    const load = site.lab.exec("web", path, ["-i", "0.002", "-q", "-w", "30", "10.77.0.1"], { env });
+    const { path, args } = site.lab.inside("web", process.execPath, ["-e", FLOOD, PROBE_BOX.lanAddress]);
+    const flood = spawn(path, args, { stdio: ["pipe", "ignore", "inherit"] });
+    const flooded = once(flood, "exit");
     const slowest: number[] = [];
     for (let kill = 0; kill < KILLS; kill += 1) {
       const child = await waitFor("the process", () => childOf(site));
@@ -49,8 +67,17 @@ describe.skipIf(!canMakeLabs())("while the traffic process is killed and its int
     }
     await startCapture(2);
     await waitFor("a file that is whole", () => (notesOf(site).some(({ state }) => state === "whole") ? true : null));
-    await load;
-    process.stdout.write(`${JSON.stringify({ kills: KILLS, slowest_restart_ms: Math.max(...slowest) })}\n`);
+    const traffic = await waitFor("a report of all kills", async () => {
+      const [probe] = (await site.collector.rest.listProbes()).data;
+      const now = probe?.health?.traffic;
+      return now && now.restarts >= KILLS && now.gap?.to ? now : null;
+    });
+    flood.stdin.end();
+    await flooded;
+    const frames = Math.max(...traffic.interfaces.map((one) => one.frames));
+    process.stdout.write(`${JSON.stringify({ kills: KILLS, slowest_restart_ms: Math.max(...slowest), frames })}\n`);
+    expect(traffic.gap).toMatchObject({ reason: expect.stringContaining("SIGKILL") as string });
+    expect(frames).toBeGreaterThan(20_000);
     expect(Math.max(...slowest)).toBeLessThan(30_000);
     await site.probe().stop();
     const tshark = (await unpackDebianPackages(["tshark"])).command("tshark");
@@ -61,6 +88,10 @@ describe.skipIf(!canMakeLabs())("while the traffic process is killed and its int
       const file = join(site.box.dataDir, "captures", "files", `${id}.pcapng`);
       expect(await tryCommand(tshark.path, ["-r", file, "-c", "1", "-T", "fields", "-e", "frame.number"], { env: tshark.env })).toMatchObject({ code: 0, stdout: "1\n" });
     }
+    const recordedAll = join(site.box.dataDir, "captures", "continuous");
+    const said = readdirSync(recordedAll).filter((name) => name.endsWith(".pcapng"))
+      .flatMap((name) => /Before it nothing was recorded from (\S+) to \S+: [^.]*SIGKILL/.exec(readFileSync(join(recordedAll, name), "latin1").slice(0, 4096))?.[1] ?? []);
+    expect(said).toContain(traffic.gap?.from);
     await site.startProbe();
     const known = (await site.collector.rest.listDevices()).meta.total;
     await site.lab.attach({ name: "newcomer", mac: "02:55:00:00:00:01", addresses: ["10.77.0.90/24"], daemons: [] });

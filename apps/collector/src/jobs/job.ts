@@ -1,4 +1,4 @@
-import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import { type Clock, describeError, keepUntilDone, type Log } from "@lanthorn/runtime";
 
 /** A row of the table of jobs: what the collector does by itself, how often and where. */
 export interface JobRow<T = unknown> {
@@ -92,8 +92,7 @@ export function createProcessJob<I, T>(
     name, who, where: "process", state,
     run(input) {
       const result = track(() => work(input, stopper.signal));
-      const ended = result.catch(() => {}).finally(() => running.delete(ended));
-      running.add(ended);
+      keepUntilDone(running, result);
       return result;
     },
     async close() {

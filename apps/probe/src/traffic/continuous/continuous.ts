@@ -7,6 +7,7 @@ import { createDiskRoom, type DiskRoom, type FreeSpace } from "../capture-files/
 import { filePath, partPath } from "../capture-files/facts.ts";
 import { type FilePart, partOf } from "../capture-files/file-places.ts";
 import type { CapturePrivacy } from "../capture-files/privacy.ts";
+import type { Gap } from "../messages.ts";
 import type { Sink } from "../sinks.ts";
 import { createFileIndex, factsOf } from "./file-index.ts";
 import { createRingFiles, readRingFolder, type RingFile, type RingFiles } from "./ring-files.ts";
@@ -68,7 +69,7 @@ const MIN_FILES = 8;
  */
 export async function openContinuous(deps: {
   readonly settings: ContinuousSettings; readonly dataDir: string; readonly interfaces: readonly string[]; readonly snapLength: number;
-  readonly application: string; readonly pool: BufferPool; readonly free: FreeSpace; readonly privacy: () => CapturePrivacy;
+  readonly application: string; readonly gap?: Gap | null; readonly pool: BufferPool; readonly free: FreeSpace; readonly privacy: () => CapturePrivacy;
   readonly load: () => number; readonly clock: Pick<Clock, "now" | "monotonic" | "after">; readonly log: Pick<Log, "warn" | "error">;
 }): Promise<ContinuousCapture> {
   const { settings, free, log } = deps;

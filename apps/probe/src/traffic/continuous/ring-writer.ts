@@ -1,5 +1,5 @@
 import { createFrameCursor, type FrameBlock } from "@lanthorn/packet-io";
-import { type Clock, createId, type Log } from "@lanthorn/runtime";
+import { type Clock, createId, keepUntilDone, type Log, toInstant } from "@lanthorn/runtime";
 import type { BufferPool } from "../capture-files/buffer-pool.ts";
 import { type CaptureFile, openCaptureFile } from "../capture-files/capture-file.ts";
 import { createFrameCounts, type InterfaceCounters } from "../capture-files/counters.ts";
@@ -7,6 +7,7 @@ import type { DiskRoom } from "../capture-files/disk-room.ts";
 import type { CaptureFileFacts } from "../capture-files/facts.ts";
 import type { FileContents } from "../capture-files/file-contents.ts";
 import type { CapturePrivacy } from "../capture-files/privacy.ts";
+import type { Gap } from "../messages.ts";
 
 /** Writes one file after the other, without waiting for the disk. */
 export interface RingWriter {
@@ -50,6 +51,8 @@ interface RingWriterDeps {
   readonly snapLength: number;
   readonly application: string;
   readonly fileMs: number;
+  /** The time before the first file of which nothing was kept; null for none. */
+  readonly gap?: Gap | null;
   readonly pool: BufferPool;
   readonly room: DiskRoom;
   readonly privacy: () => CapturePrivacy;
@@ -66,9 +69,10 @@ interface RingWriterDeps {
 export function createRingWriter(deps: RingWriterDeps): RingWriter {
   const { clock, interfaces } = deps;
   const cursor = createFrameCursor();
-  const finishing = new Set<Promise<void>>();
+  const finishing = new Set<Promise<unknown>>();
   let current: CaptureFile | null = null;
   let counts = createFrameCounts(interfaces.length);
+  let remark = deps.gap ? ` Before it nothing was recorded from ${toInstant(deps.gap.from)} to ${toInstant(deps.gap.to)}: ${deps.gap.reason}.` : "";
   let openedAt = 0;
   let flushedAt = 0;
   const outcome: Outcome = { dropped: 0, problem: null, retryAt: Number.NEGATIVE_INFINITY };
@@ -79,15 +83,14 @@ export function createRingWriter(deps: RingWriterDeps): RingWriter {
     counts = createFrameCounts(interfaces.length);
     openedAt = clock.monotonic();
     flushedAt = openedAt;
-    current = openFile(deps);
+    current = openFile(deps, remark);
+    remark = "";
     return current;
   }
 
   function rotate(): void {
     if (!current) return;
-    const ended = endFile(current, counts.all, outcome, deps);
-    finishing.add(ended);
-    void ended.finally(() => finishing.delete(ended));
+    keepUntilDone(finishing, endFile(current, counts.all, outcome, deps));
     current = null;
   }
 
@@ -144,10 +147,11 @@ export function createRingWriter(deps: RingWriterDeps): RingWriter {
   };
 }
 
-function openFile(deps: RingWriterDeps): CaptureFile {
+/** @param remark Is said behind what each file says of itself. */
+function openFile(deps: RingWriterDeps, remark: string): CaptureFile {
   return openCaptureFile({
     room: deps.room, pool: deps.pool, folder: deps.folder, id: createId(), interfaces: deps.interfaces.map((name) => ({ name, snapLength: deps.snapLength })),
-    filter: "", comment: "A part of what was recorded continuously.", maxBytes: Math.max(MIN_FILE_BYTES, deps.maxBytes()), privacy: deps.privacy(),
+    filter: "", comment: `A part of what was recorded continuously.${remark}`, maxBytes: Math.max(MIN_FILE_BYTES, deps.maxBytes()), privacy: deps.privacy(),
     about: null, application: deps.application, clock: deps.clock,
   });
 }

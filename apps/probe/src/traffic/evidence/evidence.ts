@@ -1,4 +1,4 @@
-import { type Clock, createId } from "@lanthorn/runtime";
+import { type Clock, createId, keepUntilDone } from "@lanthorn/runtime";
 import type { AlertNotice, Gap } from "../messages.ts";
 import type { RingBlock } from "../ring/memory-ring.ts";
 import { fromMegabytes } from "../settings.ts";
@@ -41,7 +41,7 @@ const SAME_GAP_MS = 2000;
 export function createEvidence(deps: EvidenceDeps): Evidence {
   const { settings, clock, log } = deps;
   let files: EvidenceFile[] = [];
-  const ending = new Set<Promise<void>>();
+  const ending = new Set<Promise<unknown>>();
   const gaps = createGapLog(clock);
   const allowance = createAllowance(clock);
   const evicting = createTimeShare(clock);
@@ -117,11 +117,6 @@ export function createEvidence(deps: EvidenceDeps): Evidence {
       await Promise.all(ending);
     },
   };
-}
-
-function keepUntilDone(all: Set<Promise<void>>, one: Promise<void>): void {
-  all.add(one);
-  void one.then(() => all.delete(one));
 }
 
 /** Files take turns at being first. @returns As `advance` of a file, of all. */

@@ -1,6 +1,6 @@
 import type { CommandData } from "@lanthorn/contract/uplink";
 import { createFrameCursor, type FrameBlock, type FrameCursor } from "@lanthorn/packet-io";
-import type { Clock } from "@lanthorn/runtime";
+import { type Clock, keepUntilDone } from "@lanthorn/runtime";
 import type { CommandAnswer, CommandRefused } from "../messages.ts";
 import type { OpenRecording, Recording } from "../recording.ts";
 import { fromMegabytes, type OnDemandSettings } from "../settings.ts";
@@ -51,15 +51,13 @@ export function createRequestedCaptures(deps: {
   const { settings, clock } = deps;
   const cursor = createFrameCursor();
   let running: RunningCapture[] = [];
-  const ending = new Set<Promise<void>>();
+  const ending = new Set<Promise<unknown>>();
 
   const find = (id: string) => running.find(({ recording }) => recording.id === id);
 
   function finish(capture: RunningCapture, detail: string): true {
     running = running.filter((one) => one !== capture);
-    const ended = capture.recording.finish(detail);
-    ending.add(ended);
-    void ended.then(() => ending.delete(ended));
+    keepUntilDone(ending, capture.recording.finish(detail));
     return true;
   }
 

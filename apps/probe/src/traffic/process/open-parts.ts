@@ -66,7 +66,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   const shared = { dataDir, interfaces: settings.interfaces, snapLength: settings.snap_length, application, clock, log };
   const recordings = createRecordings({ ...shared, folder, pool, site: () => site, roomOf: rooms.forFile, onFinished });
   const continuous = settings.continuous.enabled ? await openContinuous({
-    ...shared, settings: settings.continuous, pool: createBufferShare(pool, CONTINUOUS_BUFFERS), free, privacy,
+    ...shared, settings: settings.continuous, gap: begin.gaps.at(-1) ?? null, pool: createBufferShare(pool, CONTINUOUS_BUFFERS), free, privacy,
     // Where so many buffers wait, the disk is slow: a write of the index would wait too, and the frames with it.
     load: () => (pool.inUse < CONTINUOUS_BUFFERS ? load : 1),
   }) : null;
