@@ -4,8 +4,7 @@ export { type EnvironmentNames, readConfiguration, unknownVariables } from "./co
 export { describeError, RuntimeError } from "./errors.ts";
 export { alertIdOf, createId, derivedId, toInstant } from "./identity.ts";
 export { parseJson } from "./json.ts";
-export { keepUntilDone } from "./keep-until-done.ts";
-export { createLifecycle, type Lifecycle, stopSignal } from "./lifecycle.ts";
+export { createLifecycle, keepUntilDone, type Lifecycle, stopSignal } from "./lifecycle.ts";
 export { createLog, type Log, silentLog } from "./log.ts";
 export { processorMs } from "./processor-time.ts";
 export { type Random, seededRandom } from "./seeded-random.ts";

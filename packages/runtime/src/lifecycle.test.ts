@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createBackoff } from "./backoff.ts";
 import { createFakeClock } from "./clock.ts";
 import { describeError } from "./errors.ts";
-import { createLifecycle } from "./lifecycle.ts";
+import { createLifecycle, keepUntilDone } from "./lifecycle.ts";
 import { silentLog } from "./log.ts";
 
 describe("a lifecycle", () => {
@@ -62,4 +62,15 @@ test("an error is described with its whole chain of causes, and a circle ends", 
   expect(describeError(new Error("cannot start", { cause: inner }))).toBe("cannot start: no such file");
   inner.cause = inner;
   expect(describeError(inner).length).toBeLessThan(200);
+});
+
+test("what goes on is waited for, and what has ended is forgotten, whichever way it ended", async () => {
+  const all = new Set<Promise<unknown>>();
+  let end: () => void = () => undefined;
+  keepUntilDone(all, new Promise<void>((resolve) => (end = resolve)));
+  keepUntilDone(all, Promise.reject(new Error("it failed")));
+  expect(all.size).toBe(2);
+  end();
+  await Promise.all(all);
+  expect(all.size).toBe(0);
 });
