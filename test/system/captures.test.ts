@@ -38,10 +38,11 @@ const FLOOD = `
   const socket = require("node:dgram").createSocket("udp4");
   const datagram = Buffer.alloc(1400, 7);
   let left = Math.ceil(Number(process.argv[1]) * 1048576 / 1442);
+  let unsent = left;
+  const sent = () => (unsent -= 1) === 0 && socket.close();
   const send = () => {
-    for (let n = 0; n < 20 && left > 0; n += 1, left -= 1) socket.send(datagram, 9, process.argv[2]);
+    for (let n = 0; n < 20 && left > 0; n += 1, left -= 1) socket.send(datagram, 9, process.argv[2], sent);
     if (left > 0) setTimeout(send, 2);
-    else socket.close();
   };
   send();
 `;
