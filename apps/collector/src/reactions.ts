@@ -66,6 +66,8 @@ export const REACTIONS = {
   backup_downloaded: { reactions: ["alerts"] },
   license_state: { reactions: ["alerts"] },
   ipam_conflict: { reactions: ["alerts"] },
+  feed_update: { reactions: [] },
+  feed_health: { reactions: ["alerts"] },
   backup_failed: { reactions: ["alerts", "deliveries"] },
 } as const satisfies { readonly [T in EventType]: Row<T> };
 

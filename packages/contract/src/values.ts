@@ -88,3 +88,9 @@ export function parseDuration(text: string): number | null {
   const unitMs = UNIT_MS[unit ?? ""];
   return amount === undefined || unitMs === undefined ? null : Number(amount) * unitMs;
 }
+
+/** What an update does with one feed. `unchanged`: its source has nothing new. `waiting`: its source may not be asked yet. */
+export const FEED_STATES = ["queued", "fetching", "fetched", "unchanged", "waiting", "importing", "imported", "failed"] as const;
+
+/** What may be wrong with a feed: too old, fewer records or fewer of them with configurations than before, or failures in a row. */
+export const FEED_PROBLEMS = ["age", "records", "configurations", "failures"] as const;

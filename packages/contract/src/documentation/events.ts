@@ -1,3 +1,4 @@
+import { FeedUpdate } from "../events/feeds.ts";
 import { ConfigChanged, PcapReady, VulnFound } from "../events/findings.ts";
 import { HostOffline, HostState } from "../events/hosts.ts";
 import { NeighborDiscovered, NeighborPower } from "../events/neighbors.ts";
@@ -127,6 +128,14 @@ export const EVENT_TEXTS: readonly FieldTexts[] = [
   describeFields(AlertResolved, { ...alert, resolved_by: "Who or what resolved it." }),
   describeFields(BackupCompleted, {
     backup_id: "The backup.", size_bytes: "Its size in bytes.", duration_seconds: "How long it took, in seconds.",
+  }),
+  describeFields(FeedUpdate, {
+    update_id: "The update.", status: "`running`, or how it ended: `completed` or `failed`.",
+    feed: "The feed, as `nvd`. Null where it is about the whole update.",
+    state: "What is done with the feed. Null where it is about the whole update.",
+    bytes: "Bytes of the feed that were downloaded.", bytes_total: "How many there are. Null while unknown.",
+    pages: "Pages of the feed that were downloaded.", records: "Records of the feed so far.",
+    records_total: "How many there are. Null while unknown.", message: "The same in words.",
   }),
   describeFields(BackupFailed, { backup_id: "The backup.", reason: "Why it failed." }),
 ];

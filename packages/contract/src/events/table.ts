@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { Instant } from "../values.ts";
+import { FeedHealth, FeedUpdate } from "./feeds.ts";
 import { ConfigChanged, PcapReady, PcapRecorded, VulnFound } from "./findings.ts";
 import { HostChanged, HostOffline, HostOnline, HostState, PresenceReport } from "./hosts.ts";
 import { NeighborDiscovered, NeighborLost, NeighborReport } from "./neighbors.ts";
@@ -14,10 +15,10 @@ import { HostSoftware } from "./software.ts";
 import { SwitchReport } from "./switches.ts";
 import { AnomalyDetected, BaselineDiffAlert, DnsThreat, HoneypotHit, IdsAlert, RogueDetected } from "./security.ts";
 
-/** The fourteen events of the WebSocket stream. */
+/** The events of the WebSocket stream: the fourteen of the specification, and how far an update of downloaded data is. */
 export const STREAM_EVENTS = [
   "host_found", "port_found", "scan_complete", "neighbor_discovered", "config_changed", "baseline_diff_alert", "ids_alert",
-  "honeypot_hit", "rogue_detected", "pcap_ready", "vuln_found", "dns_threat", "probe_health_alert", "error",
+  "honeypot_hit", "rogue_detected", "pcap_ready", "vuln_found", "dns_threat", "probe_health_alert", "error", "feed_update",
 ] as const;
 /** One of `STREAM_EVENTS`. */
 export type StreamEvent = (typeof STREAM_EVENTS)[number];
@@ -96,6 +97,8 @@ export const EVENTS = {
   backup_downloaded: { data: BackupDownloaded, from: "collector", priority: "alert", stream: null, webhook: null },
   license_state: { data: LicenseState, from: "collector", priority: "alert", stream: null, webhook: null },
   ipam_conflict: { data: IpamConflictEvent, from: "collector", priority: "alert", stream: null, webhook: null },
+  feed_update: { data: FeedUpdate, from: "collector", priority: "sighting", stream: "feed_update", webhook: null },
+  feed_health: { data: FeedHealth, from: "collector", priority: "alert", stream: null, webhook: null },
   backup_failed: { data: BackupFailed, from: "collector", priority: "alert", stream: null, webhook: "backup.failed" },
 } as const satisfies Record<string, EventDeclaration>;
 

@@ -10,6 +10,7 @@ import { authOperations } from "./operations/auth.ts";
 import { baselinesOperations } from "./operations/baselines.ts";
 import { backupsOperations } from "./operations/backups.ts";
 import { configVersionsOperations } from "./operations/config-versions.ts";
+import { cveOperations } from "./operations/cve.ts";
 import { devicesOperations } from "./operations/devices.ts";
 import { webhooksOperations } from "./operations/webhooks.ts";
 import { eventsOperations } from "./operations/events.ts";
@@ -25,5 +26,5 @@ export const OPERATIONS = {
   ...healthOperations, ...agentsOperations, ...bundlesOperations, ...filesOperations, ...sitesOperations, ...alertsOperations,
   ...auditOperations, ...authOperations, ...backupsOperations, ...configVersionsOperations, ...devicesOperations, ...webhooksOperations,
   ...eventsOperations, ...ipamOperations, ...licenseOperations, ...guardsOperations, ...scansOperations, ...topologyOperations, ...vaultOperations,
-  ...baselinesOperations, ...pcapOperations,
+  ...baselinesOperations, ...pcapOperations, ...cveOperations,
 };

@@ -35,6 +35,7 @@ import * as differencesOfSites from "./0046-differences-of-sites.ts";
 import * as pcaps from "./0047-pcaps.ts";
 import * as pcapCommands from "./0048-pcap-commands.ts";
 import * as software from "./0049-software.ts";
+import * as feeds from "./0050-feeds.ts";
 
 /**
  * Every migration by name, applied in the order of the names. What a released one does to a database never changes; where two columns
@@ -77,4 +78,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0047-pcaps": pcaps,
   "0048-pcap-commands": pcapCommands,
   "0049-software": software,
+  "0050-feeds": feeds,
 };

@@ -157,6 +157,13 @@ export const RULES = {
     }),
     ends: ({ data }) => (data.state === "gone" ? { type: "ipam_conflict", subject: data.ip } : null),
   },
+  feed_health: {
+    raises: ({ data }) => (data.state === "cleared" ? null : {
+      type: "feed", source: "health", subject: data.feed, severity: data.severity, title: `The feed ${data.title} cannot be relied on`,
+      description: `${data.message}. The last good data stays in use.`, quietMs: null, isCapped: false,
+    }),
+    ends: ({ data }) => (data.state === "cleared" ? { type: "feed", subject: data.feed } : null),
+  },
   backup_failed: {
     raises: ({ data }) => ({
       type: "backup_failed", source: "health", subject: "", severity: "high", title: "A backup failed", description: data.reason,
