@@ -58,7 +58,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
     ["ingest", "services/audit", "services/events"],
     ["metrics", "services/files"],
-    ["services/agents", "services/devices", "services/diplomat"],
+    ["services/agents", "services/devices", "services/diplomat", "services/feeds"],
     ["commands"],
   ],
   cli: [["commands"], ["groups"]],

@@ -14,6 +14,7 @@ import { ConfigurationSettings } from "./services/config-versions/configuration.
 import { InventorySettings } from "./services/devices/configuration.ts";
 import { SmtpSettings, WebhookSettings } from "./services/diplomat/configuration.ts";
 import { EventSettings } from "./services/events/configuration.ts";
+import { FeedSettings } from "./services/feeds/configuration.ts";
 import { FileSettings } from "./services/files/configuration.ts";
 import { PcapSettings } from "./services/pcap/configuration.ts";
 import { LicenseSettings } from "./services/license/configuration.ts";
@@ -48,6 +49,8 @@ export const ConfigurationFile = z.strictObject({
   /** Files that probes send up. */
   files: FileSettings,
   pcap: PcapSettings,
+  /** Data that is downloaded, as CVEs. */
+  feeds: FeedSettings,
   scans: ScanSettings,
   alerts: AlertSettings,
   webhooks: WebhookSettings,

@@ -49,6 +49,10 @@ const NAMES = {
   LANTHORN_BACKUPS_DIRECTORY: "backups.directory",
   LANTHORN_BACKUPS_SCHEDULE: "backups.schedule",
   LANTHORN_BACKUPS_POSTGRES_BIN: "backups.postgres_bin",
+  LANTHORN_FEEDS_ENABLED: "feeds.enabled",
+  LANTHORN_FEEDS_DIRECTORY: "feeds.directory",
+  LANTHORN_FEEDS_MIRROR: "feeds.mirror",
+  LANTHORN_FEEDS_PROXY: "feeds.proxy",
   LANTHORN_SMTP_HOST: "smtp.host",
   LANTHORN_SMTP_PORT: "smtp.port",
   LANTHORN_SMTP_SECURITY: "smtp.security",
@@ -57,7 +61,7 @@ const NAMES = {
 
 /** Secrets, which are taken from the environment as they stand, and what the other programs of ours read. */
 const FURTHER_NAMES = [
-  "LANTHORN_ADMIN_PASSWORD", "LANTHORN_TOKEN_SECRET", "LANTHORN_SEALING_KEY", "LANTHORN_SMTP_PASSWORD",
+  "LANTHORN_ADMIN_PASSWORD", "LANTHORN_TOKEN_SECRET", "LANTHORN_SEALING_KEY", "LANTHORN_SMTP_PASSWORD", "LANTHORN_NVD_API_KEY",
   "LANTHORN_INTERFACE", "LANTHORN_COLLECTOR_URL", "LANTHORN_SESSION",
 ];
 
@@ -81,7 +85,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads the file, the environment over it, and systemd's credentials (files `admin-password`, `token-secret`,
- * `sealing-key`, `smtp-password`, `gateway-secret` and `<service>-secret` in `$CREDENTIALS_DIRECTORY`) for the secrets that the
+ * `sealing-key`, `smtp-password`, `nvd-api-key`, `gateway-secret` and `<service>-secret` in `$CREDENTIALS_DIRECTORY`) for the secrets that the
  * environment does not name.
  * @param file Null for the usual place, where there may be none.
  * @throws RuntimeError or CollectorError `config-invalid`, naming each key and what is allowed there.
@@ -105,8 +109,10 @@ export function readCollectorConfiguration(file: string | null, environment: Env
   }
   const sealingKey = secretFrom(environment, "LANTHORN_SEALING_KEY", "sealing-key") ?? values.sealing_key;
   const smtpPassword = secretFrom(environment, "LANTHORN_SMTP_PASSWORD", "smtp-password") ?? values.smtp?.password;
+  const nvdApiKey = secretFrom(environment, "LANTHORN_NVD_API_KEY", "nvd-api-key") ?? values.feeds.nvd_api_key;
   return {
     ...values,
+    feeds: { ...values.feeds, ...(nvdApiKey !== undefined && { nvd_api_key: nvdApiKey }) },
     ...(sealingKey !== undefined && { sealing_key: sealingKey }),
     ...(values.smtp && { smtp: { ...values.smtp, ...(smtpPassword !== undefined && { password: smtpPassword }) } }),
     admin: password === undefined ? {} : { password },

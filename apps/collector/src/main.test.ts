@@ -66,7 +66,7 @@ describe("lanthorn-collector", () => {
     ]).toEqual([child.pid, true, true]);
     const health = await fetch(`${String(url)}/health`);
     expect([health.status, Object.keys(((await health.json()) as { parts: object }).parts)]).toEqual([
-      200, ["database", "disk", "broker", "ingest", "ingest_lag", "jobs", "deliveries", "licenses"],
+      200, ["database", "disk", "broker", "ingest", "ingest_lag", "jobs", "deliveries", "licenses", "feeds"],
     ]);
     const password = readFileSync(join(dataDir, "admin-password"), "utf8").trim();
     const token = await login(url, password);

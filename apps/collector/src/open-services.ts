@@ -19,6 +19,7 @@ import { openConfigVersions } from "./services/config-versions/open.ts";
 import { openDevices } from "./services/devices/open.ts";
 import { openDiplomat } from "./services/diplomat/open.ts";
 import { openEvents } from "./services/events/open.ts";
+import { openFeeds } from "./services/feeds/open.ts";
 import { openFiles } from "./services/files/open.ts";
 import { openGuards } from "./services/guards/open.ts";
 import { createIpam } from "./services/ipam/ipam.ts";
@@ -88,6 +89,8 @@ export async function openServices(
   const signingKey = await secrets.keep(SIGNING_KEY_NAME, () => Promise.resolve(generateSigningKey()));
   publishSigner(configuration.data_dir, createSigner(signingKey));
 
+  const backups = openBackups(configuration, { ...parts, isConfirmed: auth.isConfirmed }, { program: deps.program, version, signingKey });
+
   const modules: readonly ServiceModule[] = [
     auth,
     diplomat,
@@ -97,7 +100,7 @@ export async function openServices(
     openSites({ ...own, onConfigured: (siteId) => ingest().configured({ siteId }) }),
     scans,
     alerts,
-    openBackups(configuration, { ...parts, isConfirmed: auth.isConfirmed }, { program: deps.program, version, signingKey }),
+    backups,
     openAudit(configuration, parts),
     agents,
     files,
@@ -108,6 +111,9 @@ export async function openServices(
     openLicense(configuration, parts),
     createIpam(parts),
     guards,
+    openFeeds(configuration, {
+      ...parts, version, operatorTenant: backups.operatorTenant, consumers: {}, entries: () => Promise.resolve(null),
+    }),
     openBaselines({ ...parts, topologyOf: topology.topologyOf, networks: guards }, { keepDays: alertSettings.keep_days }),
   ];
   const commands: Services["commands"] = {

@@ -48,7 +48,8 @@ export async function startCollector(configuration = "", environment: Readonly<R
   ], {
     env: {
       ...database, ...environment, PATH: process.env["PATH"], LANTHORN_DATA_DIR: dataDir, LANTHORN_HTTP_PORT: "0", LANTHORN_HTTPS_PORT: "0",
-      LANTHORN_MQTT_PORT: "0", LANTHORN_HTTPS_HOST: "127.0.0.1", LANTHORN_MQTT_HOST: "127.0.0.1",
+      LANTHORN_MQTT_PORT: "0", LANTHORN_FEEDS_MIRROR: join(dataDir, "mirror"),
+      LANTHORN_HTTPS_HOST: "127.0.0.1", LANTHORN_MQTT_HOST: "127.0.0.1",
       LANTHORN_ADMIN_PASSWORD: CREDENTIALS.password,
     },
     stdio: ["ignore", "pipe", "pipe"],

@@ -20,6 +20,8 @@ export interface Backups extends ServiceModule {
   readonly job: Job<void>;
   /** Ends a backup that is being made, as failed. */
   readonly close: () => Promise<void>;
+  /** Whose word about the whole deployment counts; null where no tenant is. */
+  readonly operatorTenant: () => Promise<string | null>;
 }
 
 /** What backups need. `runJob` runs a job in a child process. */
@@ -51,7 +53,7 @@ export function createBackups(deps: BackupsDependencies, options: BackupOptions)
   const maintenance = createMaintenance({ ...deps, store, maker, settings }, options.tenant);
   return {
     name: "backups", mount: "gateway", routes: [backupsRoutes(createBackupsService({ ...deps, store, maker, maintenance, settings }))],
-    job: maintenance.job, jobs: [maintenance.job, work],
+    operatorTenant: maintenance.operatorTenant, job: maintenance.job, jobs: [maintenance.job, work],
     async close() {
       await work.close();
       await maker.close();
