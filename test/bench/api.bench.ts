@@ -84,7 +84,7 @@ function start(directory: string): Promise<Daemon> {
     script: COLLECTOR, args: ["run", "--config", join(directory, "collector.toml")], logFile: join(directory, "collector.log"),
     env: {
       LANTHORN_DATA_DIR: directory, LANTHORN_HTTP_PORT: "0", LANTHORN_MQTT_HOST: "127.0.0.1", LANTHORN_MQTT_PORT: "0",
-      LANTHORN_LOG_LEVEL: "warn",
+      LANTHORN_LOG_LEVEL: "warn", LANTHORN_FEEDS_ENABLED: "false",
       LANTHORN_ADMIN_PASSWORD: PASSWORD,
     },
   });

@@ -52,6 +52,8 @@ export async function startCollector(options: {
       LANTHORN_HTTPS_PORT: "0",
       LANTHORN_MQTT_HOST: options.host,
       LANTHORN_MQTT_PORT: "0",
+      // Nothing of a test reaches out to public servers.
+      LANTHORN_FEEDS_ENABLED: "false",
       ...options.env,
     },
     logFile: join(options.dataDir, "collector.log"),

@@ -115,7 +115,7 @@ describe("what systemd/install.sh puts below a folder", () => {
         env: {
           LANTHORN_DATA_DIR: state("lanthorn-collector"), CREDENTIALS_DIRECTORY: credentials, NODE_ENV: "production",
           LANTHORN_HTTP_PORT: "0", LANTHORN_HTTPS_HOST: "127.0.0.1", LANTHORN_HTTPS_PORT: "0",
-          LANTHORN_MQTT_HOST: "127.0.0.1", LANTHORN_MQTT_PORT: "0",
+          LANTHORN_MQTT_HOST: "127.0.0.1", LANTHORN_MQTT_PORT: "0", LANTHORN_FEEDS_ENABLED: "false",
         },
       });
       daemons.push(collector);

@@ -28,7 +28,7 @@ function spawnCollector(args: readonly string[], environment: Readonly<Record<st
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: {
       PATH: process.env["PATH"], LANTHORN_DATA_DIR: dataDir, LANTHORN_HTTP_PORT: "0", LANTHORN_HTTPS_PORT: "0", LANTHORN_MQTT_PORT: "0",
-      LANTHORN_HTTPS_HOST: "127.0.0.1", LANTHORN_MQTT_HOST: "127.0.0.1", ...database, ...environment,
+      LANTHORN_HTTPS_HOST: "127.0.0.1", LANTHORN_MQTT_HOST: "127.0.0.1", LANTHORN_FEEDS_ENABLED: "false", ...database, ...environment,
     },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -41,7 +41,7 @@ async function startCollector(): Promise<string> {
   const started = spawn(process.execPath, command, {
     env: {
       PATH: process.env["PATH"], LANTHORN_DATA_DIR: dataDir, LANTHORN_HTTP_PORT: "0", LANTHORN_HTTPS_ENABLED: "false",
-      LANTHORN_MQTT_PORT: "0",
+      LANTHORN_MQTT_PORT: "0", LANTHORN_FEEDS_ENABLED: "false",
       LANTHORN_MQTT_HOST: "127.0.0.1", LANTHORN_ADMIN_PASSWORD: PASSWORD, ...(await testEnvironment(dataDir)),
     },
     stdio: ["ignore", "pipe", "pipe"],

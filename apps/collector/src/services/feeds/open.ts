@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Clock, Log } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import { readPem } from "../../data-dir.ts";
+import { hasRowLocks } from "../../db/row-locks.ts";
 import type { Schema } from "../../db/schema.ts";
 import { createHostResolver, type ResolveHost } from "../../deliveries/sending/resolve.ts";
 import { createTargetPolicy } from "../../deliveries/sending/target-policy.ts";
@@ -65,7 +66,7 @@ export function openFeeds({ data_dir: dataDir, feeds: settings }: { readonly dat
   const manager = createFeedManager({
     ...deps, store, client, random, pause: deps.pause ?? pauseOn(clock), directory: settings.directory ?? join(dataDir, "feeds"),
     apiKey: settings.nvd_api_key ?? null,
-  }, { feeds, operatorTenant });
+  }, { feeds, operatorTenant, isAlone: !hasRowLocks(deps.db) });
   const health = createFeedHealth({ ...deps, store }, { feeds, alertAfterMs, operatorTenant });
   const job = createJob({ clock, log: logger }, {
     name: "feeds", everyMs: LOOK_EVERY_MS, who: "one replica", failure: "updates of feeds could not be started, trying again in some seconds",

@@ -48,9 +48,7 @@ export async function readZipDirectory(file: Pick<FeedFile, "path" | "bytes">, l
 export async function unwrapZip(file: FeedFile, limits: Limits): Promise<FeedFile> {
   const { inner } = await readZipDirectory(file, limits);
   if (inner === null) return file;
-  const handle = await open(file.path, "r");
-  const local = await read(handle, inner.offset, 30).finally(async () => handle.close());
-  const start = inner.offset + 30 + local.readUInt16LE(26) + local.readUInt16LE(28);
+  const start = await contentOf(file.path, inner.offset);
   const place = `${file.path}.inner`;
   let bytes = 0;
   const limit = new Transform({
@@ -69,6 +67,17 @@ export async function unwrapZip(file: FeedFile, limits: Limits): Promise<FeedFil
   }
   await rename(place, file.path);
   return { ...file, bytes };
+}
+
+/** Where an entry's content begins, behind its own header. @see APPNOTE.TXT section 4.3.7 */
+async function contentOf(path: string, offset: number): Promise<number> {
+  const handle = await open(path, "r");
+  try {
+    const header = await read(handle, offset, 30);
+    return offset + header.length + header.readUInt16LE(26) + header.readUInt16LE(28);
+  } finally {
+    await handle.close();
+  }
 }
 
 async function locate(handle: FileHandle, size: number): Promise<{ readonly offset: number; readonly bytes: number }> {

@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import { toFailure } from "../failure.ts";
@@ -35,6 +35,7 @@ export async function fetchFeed(deps: FetchDependencies, feed: ConfiguredFeed, r
 > {
   const { store, clock, random } = deps;
   const { name } = feed.definition;
+  const folder = join(deps.directory, name);
   try {
     const got = await fetchFrom(feed, await contextOf(deps, feed, row, given), clock);
     const { isChanged, ...memory } = got;
@@ -42,6 +43,7 @@ export async function fetchFeed(deps: FetchDependencies, feed: ConfiguredFeed, r
       ...columnsOf(memory), ...(isChanged && { is_pending: 1 }), answered_at: toInstant(clock.now()), failures: 0, error_code: null, error: null,
       not_before: null, next_at: toInstant(clock.now() + feed.intervalMs * (0.9 + 0.2 * random())),
     });
+    await sweep(deps, name, folder);
     return { state: isChanged || row.is_pending === 1 ? "fetched" : "unchanged" };
   } catch (error) {
     const failure = toFailure(error);
@@ -54,8 +56,17 @@ export async function fetchFeed(deps: FetchDependencies, feed: ConfiguredFeed, r
       failures, error_code: failure.code, error: failure.message.slice(0, 500), next_at: toInstant(at),
       not_before: failure.retryAfterMs === null ? null : toInstant(clock.now() + failure.retryAfterMs),
     });
+    await sweep(deps, name, folder);
     return { state: "failed", error: failure.message };
   }
+}
+
+/** Removes what no row knows: what was refused, what a process that died has left, and what was replaced. */
+async function sweep({ store }: Pick<FetchDependencies, "store">, name: string, folder: string): Promise<void> {
+  const row = (await store.list()).find((one) => one.name === name);
+  const known = new Set(row === undefined ? [] : memoryOf(row).files.map(({ path }) => path));
+  const found = await readdir(folder).catch(() => []);
+  for (const file of found) if (!known.has(join(folder, file))) await rm(join(folder, file), { force: true, recursive: true });
 }
 
 function fetchFrom({ source }: ConfiguredFeed, context: FetchContext, clock: Pick<Clock, "now">): Promise<Fetched> {

@@ -35,6 +35,8 @@ const DEAD_AFTER_MS = 45_000;
 /** @param options.operatorTenant Whose events tell of scheduled updates. */
 export function createFeedManager(deps: UpdateDependencies & { readonly db: Kysely<Schema> }, options: {
   readonly feeds: readonly ConfiguredFeed[]; readonly operatorTenant: () => Promise<string | null>;
+  /** Whether no other process shares the database: what runs there and not here is then dead at once. */
+  readonly isAlone: boolean;
 }): FeedManager {
   const { store, clock, logger } = deps;
   const { feeds } = options;
@@ -65,7 +67,7 @@ export function createFeedManager(deps: UpdateDependencies & { readonly db: Kyse
   const adopt = async (row: UpdateRow) => {
     const isSame = seen?.id === row.id && seen.beats === row.beats;
     if (!isSame) seen = { id: row.id, beats: row.beats, since: clock.monotonic() };
-    if (clock.monotonic() - (seen?.since ?? 0) < DEAD_AFTER_MS) return;
+    if (!options.isAlone && clock.monotonic() - (seen?.since ?? 0) < DEAD_AFTER_MS) return;
     if (await store.adopt(row, holder)) run({ ...row, holder });
   };
 

@@ -55,6 +55,8 @@ export async function runUpdate(
   } finally {
     endBeats();
     await beating;
+    // So that the next process begins no feed again that is done.
+    if (given.stop.aborted && !lost.signal.aborted) await beat().catch(() => {});
   }
 }
 
