@@ -48,6 +48,11 @@ const ROWS: Readonly<Partial<Record<Scope, (ask: Ask) => Promise<void>>>> = {
     expect(required(await ask("GET", "/events?types=alert.created"))).toEqual([403, "alerts:read"]);
     expect(required(await ask("GET", "/events?types=backup.completed"))).toEqual([403, "backups:read"]);
   },
+  async "cve:write"(ask) {
+    expect((await ask("POST", "/cve/update")).status).toBe(202);
+    expect(required(await ask("GET", "/cve/db-info"))).toEqual([403, "cve:read"]);
+    expect(await audited("cve.update")).toBe(1);
+  },
   async "devices:write"(ask) {
     expect((await ask("PUT", `/devices/${deviceId}`, { hostname: "renamed" })).status).toBe(200);
     expect((await ask("PUT", `/devices/${FOREIGN}`, { hostname: "renamed" })).status).toBe(404);
@@ -174,7 +179,7 @@ describe("one scope alone", () => {
 
   test("of those that the page calls empty opens no route", async () => {
     const calls = callsOf(await collector.read("/api/v1/docs/openapi.json"));
-    const empty: readonly Scope[] = ["cve:write", "audit:write"];
+    const empty: readonly Scope[] = ["audit:write"];
     expect(calls.filter(({ access }) => (empty as readonly string[]).includes(access))).toEqual([]);
   });
 
@@ -183,7 +188,7 @@ describe("one scope alone", () => {
     const named = new Set([...table.matchAll(/`([a-z]+:(?:read|write|reveal|download))`(?=[^\n|]*\|[^\n]*\|[^\n]*\|)/g)].map(([, scope]) => scope));
     const writing = ROLE_SCOPES.admin.filter((scope) => !scope.endsWith(":read"));
     expect([...writing, ...Object.keys(ROWS)].filter((scope) => !named.has(scope))).toEqual([]);
-    const shown = new Set<string>([...Object.keys(ROWS), "cve:write", "audit:write"]);
+    const shown = new Set<string>([...Object.keys(ROWS), "audit:write"]);
     const rows = [...table.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, cell]) => [...(cell ?? "").matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? ""));
     expect(rows.filter((scope) => !shown.has(scope))).toEqual([]);
   });

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { FEED_PROBLEMS, FEED_STATES, Id, Instant } from "../values.ts";
 
 /** How far an update is with one feed. */
-const CveUpdateFeed = z.object({
+export const CveUpdateFeed = z.object({
   name: z.string().describe("The feed, as `nvd`."),
   state: z.enum(FEED_STATES).describe(
     "`queued`: its turn comes. `fetching`, `fetched`: its download. `unchanged`: its source has nothing new. `waiting`: its source may not be "

@@ -167,7 +167,7 @@ describe("health", () => {
 
 test("an update whose process has stopped is gone on with by the next one", async () => {
   const world = await start();
-  world.consume((_, { stopped }) => new Promise((resolve, reject) => {
+  world.consume((_, { stopped }) => new Promise((_resolve, reject) => {
     stopped.addEventListener("abort", () => reject(new Error("stopped")));
   }));
   await world.call("POST", "/api/v1/cve/update");

@@ -69,7 +69,7 @@ describe("a feed of one file", () => {
         const from = /^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1];
         if (world.server.requests.length === 1) {
           response.writeHead(200, { etag: '"one"', "content-length": body.length });
-          response.write(body.slice(0, 5000), () => response.destroy());
+          response.write(body.slice(0, 5000), () => response.socket?.end());
         } else if (from !== undefined && canResume) {
           response.writeHead(206, { etag: '"one"', "content-range": `bytes ${from}-${body.length - 1}/${body.length}` }).end(body.slice(Number(from)));
         } else response.writeHead(200, { etag: '"two"' }).end(body);

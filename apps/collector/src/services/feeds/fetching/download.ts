@@ -1,5 +1,4 @@
 import { createHash, type Hash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { open, rename, rm, stat } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { dirname } from "node:path";
@@ -146,13 +145,6 @@ async function finish({ headers }: IncomingMessage, { path, name }: DownloadRequ
 /** How a file is packed, by its name. */
 export function packingOf(name: string): FeedFile["packing"] {
   return name.endsWith(".gz") ? "gzip" : name.endsWith(".zip") ? "zip" : name.endsWith(".xz") ? "xz" : "none";
-}
-
-/** A file's SHA-256 in hexadecimal. */
-export async function sha256Of(path: string): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) hash.update(chunk);
-  return hash.digest("hex");
 }
 
 /** Whether a file that was fetched before is still as long as it was. */

@@ -1,12 +1,8 @@
-import { type CveUpdateFeed, FEED_STATES } from "@lanthorn/contract";
+import { CveUpdateFeed } from "@lanthorn/contract";
 import { parseJson } from "@lanthorn/runtime";
 import * as z from "zod";
 
-const Count = z.number().min(0);
-const Feeds = z.array(z.object({
-  name: z.string(), state: z.enum(FEED_STATES), bytes: Count, bytes_total: Count.nullable(), pages: Count, records: Count, records_total: Count.nullable(),
-  error: z.string().nullable(),
-}));
+const Feeds = z.array(CveUpdateFeed);
 
 /** How far an update is with each feed, as its row has it. */
 export function parseProgress(text: string): readonly CveUpdateFeed[] {
