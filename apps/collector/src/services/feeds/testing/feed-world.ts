@@ -49,6 +49,8 @@ export interface FeedWorld {
   /** Starts an update by the API and waits for its end. @returns Its status. */
   update(): Promise<string>;
   files(name: string): readonly string[];
+  /** Where the files of all feeds lie. */
+  readonly directory: string;
   call(method: string, path: string): ReturnType<TestGateway["call"]>;
   /** Another collector over the same database and folder. */
   openAnother(clock: FakeClock): { readonly feeds: Feeds; readonly clock: FakeClock };
@@ -108,7 +110,7 @@ export async function startFeedWorld(options: {
     return gateway.call(method, path, token);
   };
   return {
-    isShared: hasRowLocks(gateway.db), openAnother: (other) => ({ feeds: open({ ...own, clock: other }), clock: other }), server, gateway, tenant, clock, feeds: opened, consumed, waits, call,
+    isShared: hasRowLocks(gateway.db), openAnother: (other) => ({ feeds: open({ ...own, clock: other }), clock: other }), directory, server, gateway, tenant, clock, feeds: opened, consumed, waits, call,
     consume(next) {
       consumer = next;
     },
