@@ -72,7 +72,11 @@ describe("a feed of one file", () => {
           response.write(body.slice(0, 5000));
           // What has not been read when a connection breaks is lost with it.
           const part = join(world.directory, "kev", "new-kev.json.part");
-          void expect.poll(() => statSync(part, { throwIfNoEntry: false })?.size).toBe(5000).then(() => response.destroy());
+          const breakOff = async () => {
+            await expect.poll(() => statSync(part, { throwIfNoEntry: false })?.size).toBe(5000);
+            response.destroy();
+          };
+          void breakOff();
         } else if (from !== undefined && canResume) {
           response.writeHead(206, { etag: '"one"', "content-range": `bytes ${from}-${body.length - 1}/${body.length}` }).end(body.slice(Number(from)));
         } else response.writeHead(200, { etag: '"two"' }).end(body);
