@@ -16,6 +16,7 @@ import { openBaselines } from "./services/baselines/open.ts";
 import { openBundles } from "./services/bundles/open.ts";
 import { createBundlesStore } from "./services/bundles/store.ts";
 import { openConfigVersions } from "./services/config-versions/open.ts";
+import { openCve } from "./services/cve/open.ts";
 import { openDevices } from "./services/devices/open.ts";
 import { openDiplomat } from "./services/diplomat/open.ts";
 import { openEvents } from "./services/events/open.ts";
@@ -91,6 +92,8 @@ export async function openServices(
 
   const backups = openBackups(configuration, { ...parts, isConfirmed: auth.isConfirmed }, { program: deps.program, version, signingKey });
 
+  const cve = openCve(configuration, { clock, log, program: deps.program });
+
   const modules: readonly ServiceModule[] = [
     auth,
     diplomat,
@@ -111,8 +114,13 @@ export async function openServices(
     openLicense(configuration, parts),
     createIpam(parts),
     guards,
+    cve,
     openFeeds(configuration, {
-      ...parts, version, operatorTenant: backups.operatorTenant, consumers: {}, entries: () => Promise.resolve(null),
+      ...parts, version, operatorTenant: backups.operatorTenant, consumers: { cve: cve.takeFeeds },
+      loaded() {
+        const facts = cve.reader.facts();
+        return facts === null ? null : { entries: facts.cves, builtAt: facts.builtAt };
+      },
     }),
     openBaselines({ ...parts, topologyOf: topology.topologyOf, networks: guards }, { keepDays: alertSettings.keep_days }),
   ];

@@ -1,10 +1,11 @@
-import { basename, join, resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import type { Clock } from "@lanthorn/runtime";
 import type { Command } from "commander";
 import type { Configuration } from "../configuration.ts";
 import { prepareDataDir } from "../data-dir.ts";
 import { CollectorError } from "../errors.ts";
 import { inProcess, serveTask } from "../jobs/process.ts";
+import { cveDirectory } from "../services/cve/database/files.ts";
 import { cveImportTask } from "../services/cve/database/import-task.ts";
 import { describeImport, describeProgress } from "../services/cve/database/describe.ts";
 import type { CveImport } from "../services/cve/database/import-types.ts";
@@ -38,7 +39,7 @@ export function addFeedsCommands(program: Command, deps: {
       const configuration = deps.configuration(options.config ?? null);
       prepareDataDir(configuration.data_dir);
       const input: CveImport = {
-        directory: join(resolve(configuration.data_dir), "cve"), now: deps.clock.now(), acceptsDrop: options.acceptDrop === true,
+        directory: cveDirectory(configuration.data_dir), now: deps.clock.now(), acceptsDrop: options.acceptDrop === true,
         feeds: [...new Set(files.map((file) => resolve(file)))].map((path) =>
           ({ name: path, format: null, isWhole: true, files: [{ name: basename(path), path }] })),
       };

@@ -8,7 +8,8 @@ const Place = z.string().min(1).max(2048).refine(isPlace, {
 
 /** `[feeds.sources.<name>]`: one feed's own settings. */
 const SourceSettings = z.strictObject({
-  enabled: z.boolean().default(true),
+  /** Without it, the table of feeds says. */
+  enabled: z.boolean().optional(),
   /** Instead of its public source. */
   url: Place.optional(),
   interval_hours: Hours.optional(),

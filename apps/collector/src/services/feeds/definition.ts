@@ -29,6 +29,13 @@ export interface RecordMark {
   readonly end?: "}" | "]";
 }
 
+/** A feed that a consumer has not taken. */
+export interface UnusedFeed {
+  readonly name: string;
+  /** Why, for people. */
+  readonly error: string;
+}
+
 /** A row of the table of feeds: where it comes from, how often, how large it may be, and what must hold for it to be used. */
 export interface FeedDefinition {
   readonly name: string;
@@ -37,6 +44,8 @@ export interface FeedDefinition {
   readonly subject: FeedSubject;
   readonly format: FeedFormat;
   readonly source: SourceKind;
+  /** Fetched only where the configuration enables it: its consumer does not read the form in which its public source has it. */
+  readonly isOptIn?: true;
   /** Where its source changes less often than the site-wide interval; null for that. */
   readonly intervalHours: number | null;
   /** Of one file, as it is sent and unpacked. */
@@ -82,7 +91,15 @@ export interface ConsumeProgress {
 /**
  * Takes what was fetched, all feeds of a subject together. The files stay as they are until it resolves; when it rejects, they
  * are handed over again at the next update.
+ * @returns Feeds that it could not use. They are fetched whole again when they are due; the others were taken.
  */
 export type ConsumeFeeds = (feeds: readonly FetchedFeed[], options: {
   readonly onProgress: (progress: ConsumeProgress) => void; readonly stopped: AbortSignal;
-}) => Promise<void>;
+}) => Promise<readonly UnusedFeed[]>;
+
+/** What a consumer has made of its feeds. */
+export interface LoadedData {
+  readonly entries: number;
+  /** ISO 8601, UTC. */
+  readonly builtAt: string;
+}

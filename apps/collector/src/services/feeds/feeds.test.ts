@@ -1,7 +1,10 @@
 import { createFakeClock } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Alert, CveDatabaseInfo } from "@lanthorn/contract";
+import { FeedSettings } from "./configuration.ts";
+import { configureFeeds } from "./source.ts";
 import { createFeedsStore } from "./store.ts";
+import { FEEDS } from "./table.ts";
 import { type FeedWorld, kev, startFeedWorld } from "./testing/feed-world.ts";
 
 const HOUR_MS = 3_600_000;
@@ -84,7 +87,7 @@ describe("an update by hand", () => {
     let release = () => {};
     world.consume((_, { onProgress }) => new Promise((resolve) => {
       onProgress({ feed: "kev", records: 7, recordsTotal: 20 });
-      release = resolve;
+      release = () => resolve([]);
     }));
     const answer = await world.call("POST", "/api/v1/cve/update");
     const update = answer.body as { readonly id: string };
@@ -177,7 +180,7 @@ test("an update whose process has stopped is gone on with by the next one", asyn
   expect(await store.running()).toMatchObject({ status: "running" });
   const { openAnother } = world;
   const other = openAnother(createFakeClock(world.clock.now()));
-  world.consume(() => Promise.resolve());
+  world.consume(() => Promise.resolve([]));
   for (let time = 0; time < 4; time += 1) {
     await other.clock.advance(15_000);
     await other.feeds.manager.tick();
@@ -193,7 +196,7 @@ test("of two collectors only one fetches what is due, and neither takes the othe
   const other = world.openAnother(world.clock);
   let release = () => {};
   world.consume(() => new Promise((resolve) => {
-    release = resolve;
+    release = () => resolve([]);
   }));
   await Promise.all([world.feeds.manager.tick(), other.feeds.manager.tick()]);
   world.clock.jump(300_000);
@@ -211,4 +214,42 @@ test("of two collectors only one fetches what is due, and neither takes the othe
   await Promise.all([world.feeds.manager.idle(), other.feeds.manager.idle()]);
   await other.feeds.close?.();
   expect(await store.running()).toBeNull();
+});
+
+describe("what was handed over", () => {
+  test("is fetched whole again where it could not be used, longer after each time, and an alert is raised after the third", async () => {
+    const world = await start();
+    world.consume(() => Promise.resolve([{ name: "kev", error: "it is malformed" }]));
+    const waits: number[] = [];
+    for (let time = 0; time < 3; time += 1) {
+      expect(await world.update()).toBe("failed");
+      const row = await world.row("kev");
+      expect(row).toMatchObject({ is_pending: 0, consumed_at: null, error_code: "import", failures: time + 1 });
+      waits.push((Date.parse(row.next_at ?? "") - world.clock.now()) / 60_000);
+      await world.feeds.checkHealth();
+      expect((await alerts(world)).length).toBe(time < 2 ? 0 : 1);
+    }
+    expect([waits, world.consumed.length]).toEqual([[10, 20, 40], 3]);
+    world.consume(() => Promise.resolve([]));
+    expect(await world.update()).toBe("completed");
+    expect(await world.row("kev")).toMatchObject({ failures: 0, error_code: null, error: null });
+  });
+
+  test("is fetched whole again where the consumer has lost it", async () => {
+    const world = await start();
+    await world.update();
+    await world.update();
+    expect(world.consumed.length).toBe(1);
+    world.loseData();
+    expect(await info(world)).toMatchObject({ total_entries: 0, last_update: null });
+    await look(world);
+    expect([world.consumed.length, world.consumed[1]]).toMatchObject([2, [{ name: "kev", isWhole: true }]]);
+    expect(await info(world)).toMatchObject({ total_entries: 20 });
+  });
+});
+
+test("feeds in a form that nothing reads are fetched only where the configuration enables them", () => {
+  const names = (settings: object) => configureFeeds(FEEDS, FeedSettings.parse(settings)).map(({ definition }) => definition.name);
+  expect(names({})).toEqual(["nvd", "kev", "epss", "debian", "ctid", "attack-to-cve"]);
+  expect(names({ sources: { osv: { enabled: true }, kev: { enabled: false } } })).toEqual(["nvd", "epss", "debian", "osv", "ctid", "attack-to-cve"]);
 });

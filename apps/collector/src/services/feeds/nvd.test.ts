@@ -102,7 +102,7 @@ describe("NVD's API", () => {
     expect([await world.update(), (await world.row("nvd")).error]).toEqual(["failed", "import: the disk is full"]);
     world.clock.jump(DAY_MS);
     world.nvd.modified.push(world.clock.now() - 1000);
-    world.consume(() => Promise.resolve());
+    world.consume(() => Promise.resolve([]));
     expect(await world.update()).toBe("completed");
     expect(world.consumed[1]).toMatchObject([{ isWhole: true, files: [{ name: "page-000000.json.gz" }, { name: "page-000001.json.gz" }] }]);
     expect(await world.row("nvd")).toMatchObject({ is_pending: 0, failures: 0, error: null });

@@ -11,7 +11,7 @@ import type { Audit } from "../../gateway/audit.ts";
 import { createJob } from "../../jobs/job.ts";
 import type { ServiceModule } from "../../service-module.ts";
 import type { FeedSettings } from "./configuration.ts";
-import type { ConsumeFeeds, FeedDefinition, FeedSubject } from "./definition.ts";
+import type { ConsumeFeeds, FeedDefinition, FeedSubject, LoadedData } from "./definition.ts";
 import { createFeedClient } from "./fetching/client.ts";
 import { parseProxy } from "./fetching/tunnel.ts";
 import { createFeedHealth } from "./health.ts";
@@ -42,8 +42,8 @@ export interface FeedsDependencies {
   readonly version: string;
   readonly operatorTenant: () => Promise<string | null>;
   readonly consumers: Readonly<Partial<Record<FeedSubject, ConsumeFeeds>>>;
-  /** How many CVEs the database has; null while there is none. */
-  readonly entries: () => Promise<number | null>;
+  /** What the consumer of CVEs has; null while it has nothing, and where that was lost. */
+  readonly loaded: () => LoadedData | null;
   readonly random?: () => number;
   readonly resolve?: ResolveHost;
   readonly pause?: (ms: number, stop: AbortSignal) => Promise<void>;

@@ -3,6 +3,7 @@ import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError } from "../../gateway/errors.ts";
+import type { LoadedData } from "./definition.ts";
 import { problemsOf } from "./health.ts";
 import type { FeedManager } from "./running/manager.ts";
 import { parseProgress } from "./running/progress.ts";
@@ -16,10 +17,10 @@ export interface CveUpdatesService {
   info(tenantId: string): Promise<CveDatabaseInfo>;
 }
 
-/** @param deps.entries How many CVEs the database has; null while there is none. */
+/** @param deps.loaded The database; null while there is none. */
 export function createCveUpdatesService(deps: {
   readonly store: FeedsStore; readonly manager: FeedManager; readonly feeds: readonly ConfiguredFeed[]; readonly alertAfterMs: number;
-  readonly audit: Audit; readonly clock: Pick<Clock, "now">; readonly entries: () => Promise<number | null>;
+  readonly audit: Audit; readonly clock: Pick<Clock, "now">; readonly loaded: () => LoadedData | null;
 }): CveUpdatesService {
   const { store, manager, feeds, audit, clock } = deps;
   const sourceOf = () => feeds.find(({ definition }) => definition.subject === "cve");
@@ -41,10 +42,9 @@ export function createCveUpdatesService(deps: {
     async info(tenantId) {
       const [rows, latest, running] = [await store.list(), await store.latest(tenantId), await store.running()];
       const own = feeds.flatMap((feed) => rows.filter(({ name }) => name === feed.definition.name).map((row) => [feed, row] as const));
-      const next = manager.nextAt(rows);
+      const [next, loaded] = [manager.nextAt(rows), deps.loaded()];
       return {
-        total_entries: (await deps.entries()) ?? own[0]?.[1].records ?? 0,
-        last_update: latestOf(own.map(([, row]) => row.consumed_at)), update_source: sourceOf()?.definition.title ?? "none",
+        total_entries: loaded?.entries ?? 0, last_update: loaded?.builtAt ?? null, update_source: sourceOf()?.definition.title ?? "none",
         next_scheduled_update: next === null ? null : toInstant(next), updating: running !== null,
         update: latest === null ? null : toUpdate(latest),
         feeds: own.map(([feed, row]) => toFeed(feed, row, { now: clock.now(), alertAfterMs: deps.alertAfterMs })),
@@ -65,8 +65,4 @@ function toUpdate({ id, status, trigger, requested_by: requestedBy, started_at: 
     id, status: status as CveUpdate["status"], trigger: trigger as CveUpdate["trigger"], requested_by: requestedBy, started_at: startedAt,
     finished_at: finishedAt, feeds: [...parseProgress(progress)], error,
   };
-}
-
-function latestOf(instants: readonly (string | null)[]): string | null {
-  return instants.filter((instant) => instant !== null).toSorted().at(-1) ?? null;
 }

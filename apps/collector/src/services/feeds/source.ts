@@ -25,7 +25,7 @@ const FIRST_YEAR = 2002;
 /** The feeds that are enabled, in the order of the table. */
 export function configureFeeds(table: readonly FeedDefinition[], settings: FeedSettings): readonly ConfiguredFeed[] {
   if (!settings.enabled) return [];
-  return table.filter(({ name }) => settings.sources[name]?.enabled !== false).map((row) => {
+  return table.filter(({ name, isOptIn }) => settings.sources[name]?.enabled ?? isOptIn !== true).map((row) => {
     const own = settings.sources[row.name];
     const definition = {
       ...row, ...(own?.max_drop_percent !== undefined && { maxDropPercent: own.max_drop_percent }),

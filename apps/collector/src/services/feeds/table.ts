@@ -11,7 +11,10 @@ const PLAIN = { maxRatio: MAX_RATIO, maxShareDropPercent: null, spacingMs: [0, 0
 const DAILY = 24;
 const WEEKLY = 168;
 
-/** Every kind of data that is downloaded. A new one is a row here, and the consumer of its subject. */
+/**
+ * Every kind of data that is downloaded. A new one is a row here, and the consumer of its subject. Opt-in ones are published as archives of
+ * many files (`cve-list`, `osv`), as XML (`cwe`) or as STIX bundles (`capec`, `attack`), which the import does not read.
+ */
 export const FEEDS: readonly FeedDefinition[] = [
   {
     name: "nvd", title: "NVD", subject: "cve", format: "nvd", intervalHours: null,
@@ -22,7 +25,7 @@ export const FEEDS: readonly FeedDefinition[] = [
     spacingMs: [6000, 600],
   },
   {
-    name: "cve-list", title: "CVE list", subject: "cve", format: "cve-list", intervalHours: null,
+    name: "cve-list", title: "CVE list", subject: "cve", format: "cve-list", isOptIn: true, intervalHours: null,
     source: { kind: "releases", url: "https://api.github.com/repos/CVEProject/cvelistV5/releases" },
     ...PLAIN, maxBytes: 3 * GB, maxUnpackedBytes: 20 * GB, mark: { record: ".json" }, minRecords: 250_000, maxDropPercent: 1,
   },
@@ -47,7 +50,7 @@ export const FEEDS: readonly FeedDefinition[] = [
     ...PLAIN, maxBytes: 500 * MB, maxUnpackedBytes: 2 * GB, mark: { record: '"releases"', end: "}" }, minRecords: 20_000, maxDropPercent: 5,
   },
   {
-    name: "osv", title: "OSV", subject: "cve", format: "osv", intervalHours: DAILY,
+    name: "osv", title: "OSV", subject: "cve", format: "osv", isOptIn: true, intervalHours: DAILY,
     source: {
       kind: "files", url: "https://osv-vulnerabilities.storage.googleapis.com/",
       files: ["Debian", "Ubuntu", "Alpine"].map((ecosystem) => ({ name: `osv-${ecosystem.toLowerCase()}.zip`, path: `${ecosystem}/all.zip` })),
@@ -55,17 +58,17 @@ export const FEEDS: readonly FeedDefinition[] = [
     ...PLAIN, maxBytes: GB, maxUnpackedBytes: 10 * GB, mark: { record: ".json" }, minRecords: 10_000, maxDropPercent: 5,
   },
   {
-    name: "capec", title: "CAPEC", subject: "cve", format: "capec-stix", intervalHours: WEEKLY,
+    name: "capec", title: "CAPEC", subject: "cve", format: "capec-stix", isOptIn: true, intervalHours: WEEKLY,
     source: { kind: "files", url: `${RAW}/mitre/cti/master/capec/2.1/stix-capec.json`, files: itself("stix-capec.json") },
     ...PLAIN, maxBytes: 50 * MB, maxUnpackedBytes: 200 * MB, mark: { record: '"attack-pattern"', end: "}" }, minRecords: 400, maxDropPercent: 10,
   },
   {
-    name: "cwe", title: "CWE", subject: "cve", format: "cwe-xml", intervalHours: WEEKLY,
+    name: "cwe", title: "CWE", subject: "cve", format: "cwe-xml", isOptIn: true, intervalHours: WEEKLY,
     source: { kind: "files", url: "https://cwe.mitre.org/data/xml/cwec_latest.xml.zip", files: itself("cwec_latest.xml.zip") },
     ...PLAIN, maxBytes: 50 * MB, maxUnpackedBytes: 200 * MB, mark: { record: ".xml" }, minRecords: 1, maxDropPercent: 0,
   },
   {
-    name: "attack", title: "MITRE ATT&CK", subject: "cve", format: "attack-stix", intervalHours: WEEKLY,
+    name: "attack", title: "MITRE ATT&CK", subject: "cve", format: "attack-stix", isOptIn: true, intervalHours: WEEKLY,
     source: {
       kind: "files", url: `${RAW}/mitre-attack/attack-stix-data/master/enterprise-attack/enterprise-attack.json`,
       files: itself("enterprise-attack.json"),

@@ -1,5 +1,5 @@
 import { chownSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import Sqlite from "better-sqlite3";
 
 /** The generation that answers. */
@@ -7,6 +7,9 @@ const CURRENT = "current.db";
 /** The one that is being built, and what SQLite may lay beside it. */
 const NEXT = "next.db";
 const LOCK = "import.lock";
+
+/** The folder of the CVE database in a data directory. */
+export const cveDirectory = (dataDir: string): string => join(resolve(dataDir), "cve");
 
 /** The file that answers, in the folder of CVE databases. It may be missing. */
 export const currentFile = (directory: string): string => join(directory, CURRENT);

@@ -24,6 +24,8 @@ export interface FetchDependencies {
 }
 
 const FIRST_RETRY_MS = 600_000;
+/** The error code of a feed whose consumer failed. */
+export const IMPORT_FAILED = "import";
 
 /**
  * Fetches one feed, and writes down what came of it and when it is due again.
@@ -40,8 +42,10 @@ export async function fetchFeed(deps: FetchDependencies, feed: ConfiguredFeed, r
     const got = await fetchFrom(feed, await contextOf(deps, feed, row, given), clock);
     const { isChanged, ...memory } = got;
     await store.set(name, {
-      ...columnsOf(memory), ...(isChanged && { is_pending: 1 }), answered_at: toInstant(clock.now()), failures: 0, error_code: null, error: null,
-      not_before: null, next_at: toInstant(clock.now() + feed.intervalMs * (0.9 + 0.2 * random())),
+      ...columnsOf(memory), ...(isChanged && { is_pending: 1 }), answered_at: toInstant(clock.now()), not_before: null,
+      next_at: toInstant(clock.now() + feed.intervalMs * (0.9 + 0.2 * random())),
+      // What could not be imported is well again when it is imported.
+      ...(row.error_code !== IMPORT_FAILED && { failures: 0, error_code: null, error: null }),
     });
     await sweep(deps, name, folder);
     return { state: isChanged || row.is_pending === 1 ? "fetched" : "unchanged" };

@@ -1,6 +1,7 @@
 import { type Clock, createId, describeError, toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
+import type { LoadedData } from "../definition.ts";
 import type { ConfiguredFeed } from "../source.ts";
 import type { FeedRow, UpdateRow } from "../store.ts";
 import { NOTHING, newRow } from "./memory.ts";
@@ -33,7 +34,7 @@ const TOGETHER_MS = 1_800_000;
 const DEAD_AFTER_MS = 45_000;
 
 /** @param options.operatorTenant Whose events tell of scheduled updates. */
-export function createFeedManager(deps: UpdateDependencies & { readonly db: Kysely<Schema> }, options: {
+export function createFeedManager(deps: UpdateDependencies & { readonly db: Kysely<Schema>; readonly loaded: () => LoadedData | null }, options: {
   readonly feeds: readonly ConfiguredFeed[]; readonly operatorTenant: () => Promise<string | null>;
   /** Whether no other process shares the database: what runs there and not here is then dead at once. */
   readonly isAlone: boolean;
@@ -51,6 +52,7 @@ export function createFeedManager(deps: UpdateDependencies & { readonly db: Kyse
     });
   };
   const known = async (): Promise<readonly FeedRow[]> => {
+    if (running === null && deps.loaded() === null) await forgetHandedOver(deps, feeds);
     const rows = await ensureRows(deps, feeds);
     return rows.filter(({ name }) => feeds.some(({ definition }) => definition.name === name));
   };
@@ -107,6 +109,15 @@ export function createFeedManager(deps: UpdateDependencies & { readonly db: Kyse
 
 function isDue({ next_at: at, not_before: notBefore }: FeedRow, now: number): boolean {
   return at !== null && Date.parse(at) <= now && (notBefore === null || Date.parse(notBefore) <= now);
+}
+
+/** What was handed over is not there any more, as after a restore: what has changed since is no use without it. */
+async function forgetHandedOver({ store, clock }: Pick<UpdateDependencies, "store" | "clock">, feeds: readonly ConfiguredFeed[]): Promise<void> {
+  const rows = await store.list();
+  for (const { definition: { name } } of feeds) {
+    const isLost = rows.some((row) => row.name === name && row.consumed_at !== null);
+    if (isLost) await store.set(name, { ...NOTHING, next_at: toInstant(clock.now()) });
+  }
 }
 
 /** Adds rows of feeds that are new here, and forgets what is known of one that has another source now. */

@@ -5,7 +5,7 @@ import type { ConsumeFeeds, FeedSubject } from "../definition.ts";
 import { toFailure } from "../failure.ts";
 import type { ConfiguredFeed } from "../source.ts";
 import type { FeedRow, FeedsStore, UpdateRow } from "../store.ts";
-import { fetchFeed, type FetchDependencies } from "./fetch-feed.ts";
+import { fetchFeed, type FetchDependencies, IMPORT_FAILED } from "./fetch-feed.ts";
 import { memoryOf } from "./memory.ts";
 import { createProgress, parseProgress, type Progress } from "./progress.ts";
 
@@ -103,25 +103,43 @@ async function consume(deps: UpdateDependencies, feeds: readonly ConfiguredFeed[
   };
   setAll({ state: "importing" });
   try {
-    await consumer(pending.map(([{ definition: { name, format } }, row]) => {
+    const unused = await consumer(pending.map(([{ definition: { name, format } }, row]) => {
       const { files, isWhole } = memoryOf(row);
       return { name, format, files, isWhole };
     }), {
       stopped: stop, onProgress: ({ feed, records, recordsTotal }) => progress.set(feed, { records, records_total: recordsTotal }),
     });
-    setAll({ state: "imported" });
-    for (const [, { name }] of pending) await store.set(name, { is_pending: 0, consumed_at: toInstant(clock.now()) });
+    for (const [feed, row] of pending) {
+      const error = unused.find(({ name }) => name === row.name)?.error;
+      if (error !== undefined) {
+        // The same files would be refused again.
+        await importFailed({ store, clock, progress }, [feed, row], { error, columns: { is_pending: 0, validators: "{}", cursor: null } });
+        deps.logger.error({ feed: row.name, reason: error }, "a feed could not be imported, fetching it again later");
+        continue;
+      }
+      progress.set(row.name, { state: "imported" });
+      await store.set(row.name, {
+        is_pending: 0, consumed_at: toInstant(clock.now()), ...(row.error_code === IMPORT_FAILED && { failures: 0, error_code: null, error: null }),
+      });
+    }
   } catch (error) {
     if (stop.aborted) throw error;
     const { message } = toFailure(error);
     deps.logger.error({ reason: describeError(error) }, "what was fetched could not be imported, trying again later");
-    setAll({ state: "failed", error: `import: ${message}`.slice(0, 500) });
-    for (const [, { name, failures }] of pending) {
-      await store.set(name, {
-        failures: failures + 1, error_code: "import", error: `import: ${message}`.slice(0, 500), next_at: toInstant(clock.now() + RETRY_IMPORT_MS),
-      });
-    }
+    for (const one of pending) await importFailed({ store, clock, progress }, one, { error: message, columns: {} });
   }
+}
+
+async function importFailed(
+  { store, clock, progress }: Pick<UpdateDependencies, "store" | "clock"> & { readonly progress: Progress },
+  [{ intervalMs }, { name, failures }]: readonly [ConfiguredFeed, FeedRow], { error, columns }: { readonly error: string; readonly columns: Partial<FeedRow> },
+): Promise<void> {
+  const text = `import: ${error}`.slice(0, 500);
+  progress.set(name, { state: "failed", error: text });
+  await store.set(name, {
+    ...columns, failures: failures + 1, error_code: IMPORT_FAILED, error: text,
+    next_at: toInstant(clock.now() + Math.min(intervalMs, RETRY_IMPORT_MS * 2 ** Math.min(failures, 10))),
+  });
 }
 
 /** Whether an incremental source was not read to its end: its pages are handed over together. */

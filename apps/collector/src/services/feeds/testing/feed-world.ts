@@ -1,11 +1,11 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createFakeClock, type FakeClock } from "@lanthorn/runtime";
+import { createFakeClock, type FakeClock, toInstant } from "@lanthorn/runtime";
 import { hasRowLocks } from "../../../db/row-locks.ts";
 import { type ServiceParts, startTestGateway, type TestGateway, type TestTenant } from "../../../testing/gateway.ts";
 import { FeedSettings } from "../configuration.ts";
-import type { ConsumeFeeds, FeedDefinition, FetchedFeed } from "../definition.ts";
+import type { ConsumeFeeds, FeedDefinition, FetchedFeed, LoadedData } from "../definition.ts";
 import { type Feeds, openFeeds } from "../open.ts";
 import { createFeedsStore, type FeedRow } from "../store.ts";
 import { type FeedServer, startFeedServer } from "./feed-server.ts";
@@ -45,6 +45,8 @@ export interface FeedWorld {
   readonly waits: number[];
   /** Replaces what the consumer does with it. */
   consume(consumer: ConsumeFeeds): void;
+  /** Takes away what the consumer has made of it. */
+  loseData(): void;
   row(name: string): Promise<FeedRow>;
   /** Starts an update by the API and waits for its end. @returns Its status. */
   update(): Promise<string>;
@@ -67,20 +69,23 @@ export async function startFeedWorld(options: {
   const clock = createFakeClock(Date.UTC(2026, 10, 20));
   const directory = mkdtempSync(join(tmpdir(), "lanthorn-feeds-"));
   const [consumed, waits]: [(readonly FetchedFeed[])[], number[]] = [[], []];
-  let consumer: ConsumeFeeds = () => Promise.resolve();
+  let consumer: ConsumeFeeds = () => Promise.resolve([]);
   const settings = FeedSettings.parse({
     directory, sources: { nvd: { url: `${server.url}/nvd` }, kev: { url: `${server.url}/kev.json` } }, ...options.settings?.(server),
   });
   let feeds: Feeds | undefined;
   let parts: ServiceParts | undefined;
   let tenantId: string | null = null;
+  let loaded: LoadedData | null = null;
   const open = (given: ServiceParts) => openFeeds({ data_dir: directory, feeds: settings }, {
-    ...given, version: "test", operatorTenant: () => Promise.resolve(tenantId), entries: () => Promise.resolve(null), random: options.random ?? (() => 0.5),
+    ...given, version: "test", operatorTenant: () => Promise.resolve(tenantId), loaded: () => loaded, random: options.random ?? (() => 0.5),
     table: TEST_TABLE.filter(({ name }) => (options.only ?? ["kev"]).includes(name)),
     consumers: {
-      cve(handed, given) {
+      async cve(handed, given) {
         consumed.push(handed);
-        return consumer(handed, given);
+        const unused = await consumer(handed, given);
+        loaded = { entries: 20, builtAt: toInstant(clock.now()) };
+        return unused;
       },
     },
     pause(ms) {
@@ -113,6 +118,9 @@ export async function startFeedWorld(options: {
     isShared: hasRowLocks(gateway.db), openAnother: (other) => ({ feeds: open({ ...own, clock: other }), clock: other }), directory, server, gateway, tenant, clock, feeds: opened, consumed, waits, call,
     consume(next) {
       consumer = next;
+    },
+    loseData() {
+      loaded = null;
     },
     async row(name) {
       const row = (await createFeedsStore(gateway).list()).find((one) => one.name === name);
