@@ -1,11 +1,16 @@
-import type { CveFeed, CveImport, CveImportProgress, CveImportResult } from "./database/import-types.ts";
 import { CollectorError } from "../../errors.ts";
+import type { CveImport, CveImportProgress, CveImportResult, FeedFormat } from "./database/import-types.ts";
 
 /** Does an import, as `inProcess` does. */
 type Import = (input: CveImport, stopped: AbortSignal, onProgress: (progress: CveImportProgress) => void) => Promise<CveImportResult>;
 
 /** A feed that was fetched: what of it the import needs. */
-export type TakenFeed = Omit<CveFeed, "format"> & { readonly format: NonNullable<CveFeed["format"]> };
+export interface TakenFeed {
+  readonly name: string;
+  readonly format: FeedFormat;
+  readonly isWhole: boolean;
+  readonly files: readonly { readonly name: string; readonly path: string }[];
+}
 
 /** Takes feeds into the CVE database. */
 export type TakeFeeds = (feeds: readonly TakenFeed[], options: {

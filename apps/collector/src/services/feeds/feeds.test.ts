@@ -238,7 +238,7 @@ describe("what was handed over", () => {
   test("is fetched whole again where the consumer has lost it", async () => {
     const world = await start();
     await world.update();
-    await world.update();
+    await look(world);
     expect(world.consumed.length).toBe(1);
     world.loseData();
     expect(await info(world)).toMatchObject({ total_entries: 0, last_update: null });
