@@ -91,7 +91,6 @@ export async function openServices(
   publishSigner(configuration.data_dir, createSigner(signingKey));
 
   const backups = openBackups(configuration, { ...parts, isConfirmed: auth.isConfirmed }, { program: deps.program, version, signingKey });
-
   const cve = openCve(configuration, { clock, log, program: deps.program });
 
   const modules: readonly ServiceModule[] = [
@@ -116,11 +115,7 @@ export async function openServices(
     guards,
     cve,
     openFeeds(configuration, {
-      ...parts, version, operatorTenant: backups.operatorTenant, consumers: { cve: cve.takeFeeds },
-      loaded() {
-        const facts = cve.reader.facts();
-        return facts === null ? null : { entries: facts.cves, builtAt: facts.builtAt };
-      },
+      ...parts, version, operatorTenant: backups.operatorTenant, consumers: { cve: cve.takeFeeds }, loaded: cve.loaded,
     }),
     openBaselines({ ...parts, topologyOf: topology.topologyOf, networks: guards }, { keepDays: alertSettings.keep_days }),
   ];

@@ -10,6 +10,8 @@ import { createTakeFeeds, type TakeFeeds } from "./take-feeds.ts";
 export interface Cve extends ServiceModule {
   readonly reader: CveReader;
   readonly takeFeeds: TakeFeeds;
+  /** What is in the database; null while there is none. */
+  readonly loaded: () => { readonly entries: number; readonly builtAt: string } | null;
 }
 
 /** Opens the CVE database. It may not be there yet: then nothing is found in it. @param deps.program How this program is run once more. */
@@ -22,6 +24,10 @@ export function openCve({ data_dir: dataDir }: { readonly data_dir: string }, { 
   return {
     name: "cve", mount: "gateway", routes: [], reader,
     takeFeeds: createTakeFeeds({ directory, clock, runImport: inProcess(program, cveImportTask) }),
+    loaded() {
+      const facts = reader.facts();
+      return facts === null ? null : { entries: facts.cves, builtAt: facts.builtAt };
+    },
     close: () => reader.close(),
   };
 }
