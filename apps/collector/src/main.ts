@@ -13,6 +13,7 @@ import {
   type Configuration, DEFAULT_CONFIGURATION_FILE, readCollectorConfiguration, unreadVariables, unusedSecrets,
 } from "./configuration.ts";
 import { describeProxies } from "./commands/describe-proxies.ts";
+import { addCveCommands } from "./commands/cve-command.ts";
 import { addFeedsCommands } from "./commands/feeds-command.ts";
 import { addLicenseCommands } from "./commands/license-commands.ts";
 import { addMigrateCommand } from "./commands/migrate-command.ts";
@@ -50,7 +51,9 @@ async function run(configuration: Configuration, file: string): Promise<void> {
   }
 }
 
-const program = new Command("lanthorn-collector").description("Stores what Lanthorn's probes find, and serves it.").version(VERSION);
+const program = new Command("lanthorn-collector").description("Stores what Lanthorn's probes find, and serves it.").version(VERSION)
+  // A command may have a --version of its own.
+  .enablePositionalOptions();
 program.command("run", { isDefault: true })
   .description("runs until SIGINT or SIGTERM; one line `ready {…}` on standard output says that it serves")
   .option("--config <file>", "configuration in TOML; without it /etc/lanthorn/collector.toml where there is one")
@@ -72,6 +75,7 @@ addCertificateCommand(program, { ...given, usingSecrets });
 addBundleCommands(program, { ...given, usingSecrets });
 const operator = process.env["SUDO_USER"] ?? userInfo().username;
 addRotationCommands(addAdminCommands(program, { ...given, operator }), { ...given, usingSecrets });
+addCveCommands(program, { configuration, print });
 addFeedsCommands(program, {
   ...given, program: PROGRAM, input: process.stdin, exit: (code) => process.exit(code), environment: process.env,
   remark: (text) => void process.stderr.write(`${text}\n`),

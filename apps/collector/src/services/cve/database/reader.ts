@@ -42,7 +42,7 @@ export interface StoredFix {
 }
 
 /** A CVE that names a product. */
-export interface Candidate extends Pick<CveRecord, "id" | "statements"> {
+export interface Candidate extends Pick<CveRecord, "id" | "source" | "statements"> {
   readonly severity: string | null;
   readonly score: number | null;
   readonly isKev: boolean;
@@ -144,7 +144,7 @@ interface CveRow {
   readonly kev: string | null; readonly epss: number | null; readonly percentile: number | null;
 }
 interface CandidateRow {
-  readonly key: number; readonly packed: string; readonly severity: string | null; readonly score: number | null; readonly is_kev: number;
+  readonly key: number; readonly packed: string; readonly is_nvd: number; readonly severity: string | null; readonly score: number | null; readonly is_kev: number;
   readonly epss: number | null;
 }
 interface FixRow {
@@ -165,11 +165,12 @@ function openReads(file: string) {
 }
 
 /** NVD's own statements, where it has any. */
-const EFFECTIVE = "(select packed from statements where place in (cves.key * 2, cves.key * 2 + 1) order by place desc limit 1)";
+const PLACES = "statements where place in (cves.key * 2, cves.key * 2 + 1) order by place desc limit 1";
+const EFFECTIVE = `(select packed from ${PLACES})`;
 
 function createListReads(db: Sqlite.Database) {
   const candidates = db.prepare<[string, string, number, number], CandidateRow>(
-    `select cves.key, ${EFFECTIVE} as packed, severity, cves.score as score, kev.key is not null as is_kev, epss.score as epss `
+    `select cves.key, ${EFFECTIVE} as packed, (select place % 2 from ${PLACES}) as is_nvd, severity, cves.score as score, kev.key is not null as is_kev, epss.score as epss `
       + "from products join affected on affected.product = products.id join cves on cves.key = affected.key "
       + "left join kev on kev.key = cves.key left join epss on epss.key = cves.key "
       + "where vendor = ? and products.product = ? and affected.key > ? and is_rejected = 0 order by affected.key limit ?",
@@ -196,7 +197,10 @@ function createListReads(db: Sqlite.Database) {
         }
         characters += row.packed.length;
         const { severity, score, epss } = row;
-        items.push({ id: cveIdOf(row.key), statements: unpackStatements(row.packed), severity, score, isKev: row.is_kev === 1, epss });
+        items.push({
+          id: cveIdOf(row.key), source: row.is_nvd === 1 ? "nvd" : "cve-list", statements: unpackStatements(row.packed), severity, score,
+          isKev: row.is_kev === 1, epss,
+        });
       }
       return { items, next: null };
     },
