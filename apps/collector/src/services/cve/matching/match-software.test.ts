@@ -66,7 +66,7 @@ test("a distribution's build is judged by what the distribution says of its rele
     1: "patched-by-distribution confirmed false", 2: "patched-by-distribution confirmed false", 3: "open confirmed true", 4: "open possible false",
   });
   expect(of("1:9.2p1-2+deb12u2")).toMatchObject({ 1: "open confirmed true" });
-  const [patched] = matchSoftware(reader, software({ distribution: "debian", package_version: "1:9.2p1-2+deb12u3" })).filter(({ id }) => id === "CVE-2024-0001");
+  const patched = matchSoftware(reader, software({ distribution: "debian", package_version: "1:9.2p1-2+deb12u3" })).find(({ id }) => id === "CVE-2024-0001");
   expect(patched?.remedies).toEqual([
     { product: "debian bookworm openssh", fixed: ["1:9.2p1-2+deb12u3"], lastAffected: [] }, { product: "openbsd:openssh", fixed: ["9.8"], lastAffected: [] },
   ]);

@@ -37,7 +37,7 @@ function byRisk(a: SoftwareMatch, b: SoftwareMatch): number {
 
 function* candidatesOf(reader: Pick<CveReader, "candidates">, keys: readonly string[]): Generator<Candidate> {
   for (const key of keys) {
-    const [vendor = "", product = ""] = splitKey(key);
+    const [vendor, product] = splitKey(key);
     let after: string | null = null;
     do {
       const page: ReturnType<CveReader["candidates"]> = reader.candidates(vendor, product, { after });
