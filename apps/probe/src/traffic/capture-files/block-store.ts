@@ -31,19 +31,18 @@ export function createBlockStore(deps: {
   const { room } = deps;
   const hash = deps.isHashed ? createHash("sha256") : null;
   let handle: FileHandle | null = null;
-  let fault: string | null = null;
   let written = 0;
   let kept = 0;
 
   async function begin(): Promise<void> {
     const refusal = await room.claim(deps.trailerBytes);
     if (refusal !== null) {
-      fault = refusal;
+      store.fault = refusal;
       return;
     }
     kept = deps.trailerBytes;
     handle = await deps.after.then(() => open(deps.path, "wx", 0o600)).catch((error: unknown) => {
-      fault = describeError(error);
+      store.fault = describeError(error);
       return null;
     });
   }
@@ -57,48 +56,47 @@ export function createBlockStore(deps: {
       written += octets;
       return true;
     } catch (error) {
-      fault ??= describeError(error);
+      store.fault ??= describeError(error);
       await file.truncate(written).catch(() => {});
       return false;
     }
   }
 
-  const opened = begin();
-  return {
-    opened,
-    get fault() {
-      return fault;
-    },
-    async append(...blocks) {
-      await opened;
-      if (fault !== null || handle === null) return;
-      const permitted: Uint8Array[] = [];
-      for (const bytes of blocks) {
-        fault ??= await room.claim(bytes.length);
-        if (fault === null) permitted.push(bytes);
-      }
-      if (permitted.length === 0) return;
-      const octets = octetsOf(permitted);
-      const isWritten = await put(handle, permitted);
+  async function append(...blocks: readonly Uint8Array[]): Promise<void> {
+    await store.opened;
+    if (store.fault !== null || handle === null) return;
+    const octets = octetsOf(blocks);
+    const refusal = await room.claim(octets);
+    if (refusal === null) {
+      const isWritten = await put(handle, blocks);
       room.settle(octets, isWritten ? octets : 0);
-    },
-    async finish(trailer) {
-      await opened;
-      if (handle === null) {
-        room.settle(kept, 0);
-        return null;
-      }
-      const isWritten = trailer.length <= kept && await put(handle, [trailer]);
-      room.settle(kept, isWritten ? trailer.length : 0);
-      try {
-        if (deps.isDurable) await handle.sync();
-      } catch (error) {
-        fault ??= describeError(error);
-      }
-      await handle.close().catch(() => {});
-      return { bytes: written, sha256: hash?.digest("hex") ?? null };
-    },
-  };
+    } else if (blocks.length > 1) {
+      // There may be room for the first of them.
+      for (const block of blocks) await append(block);
+    } else {
+      store.fault = refusal;
+    }
+  }
+
+  async function finish(trailer: Uint8Array): Promise<{ readonly bytes: number; readonly sha256: string | null } | null> {
+    await store.opened;
+    if (handle === null) {
+      room.settle(kept, 0);
+      return null;
+    }
+    const isWritten = trailer.length <= kept && await put(handle, [trailer]);
+    room.settle(kept, isWritten ? trailer.length : 0);
+    try {
+      if (deps.isDurable) await handle.sync();
+    } catch (error) {
+      store.fault ??= describeError(error);
+    }
+    await handle.close().catch(() => {});
+    return { bytes: written, sha256: hash?.digest("hex") ?? null };
+  }
+
+  const store = { fault: null as string | null, opened: begin(), append, finish };
+  return store;
 }
 
 function octetsOf(blocks: readonly Uint8Array[]): number {

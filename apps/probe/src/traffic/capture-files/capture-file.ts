@@ -87,7 +87,6 @@ export function openCaptureFile(options: CaptureFileOptions): CaptureFile {
     after: mkdir(folder, { recursive: true, mode: 0o700 }).then(() => options.about && writeNote(folder, { recorded: begun, is_reported: false })),
   });
   const writer = createOrderedWriter({ store, pool: options.pool });
-  let bytes = header.length;
   let isFull = false;
   let isHeaderWritten = false;
 
@@ -105,14 +104,14 @@ export function openCaptureFile(options: CaptureFileOptions): CaptureFile {
     const facts = gaps.factsOf(interfaceId, privacy.comment(text));
     const kept = Math.min(privacy.keptLength(frame), interfaces[interfaceId]?.snapLength ?? 0);
     const most = kept + MAX_RECORD_OVERHEAD + 4 * (facts.comment?.length ?? 0);
-    if (bytes + most + trailerBytes > options.maxBytes || most > BUFFER_BYTES) {
+    if (file.bytes + most + trailerBytes > options.maxBytes || most > BUFFER_BYTES) {
       isFull = true;
       return "full";
     }
     if (!putHeader() || !writer.reserve(most)) return store.fault === null ? "busy" : "full";
     const end = pcapng.writeRecord(writer.buffer, writer.at, kept < frame.length ? cutTo(frame, kept) : frame, facts);
-    contents.add(frame, keys.key, keys.read(frame), bytes);
-    bytes += end - writer.at;
+    contents.add(frame, keys.key, keys.read(frame), file.bytes);
+    file.bytes += end - writer.at;
     writer.at = end;
     gaps.written(interfaceId);
     privacy.said();
@@ -124,15 +123,13 @@ export function openCaptureFile(options: CaptureFileOptions): CaptureFile {
     await writer.flush();
   }
 
-  return {
+  const file = {
     id, add, flush, contents,
     missing: gaps.add,
     narrow: privacy.narrow,
     ready: writer.ready,
-    get bytes() {
-      return bytes;
-    },
-    async finish(counters, lack = "") {
+    bytes: header.length,
+    async finish(counters: readonly InterfaceCounters[], lack = "") {
       isFull = true;
       await flush();
       const blocks = statisticsOf({ pcapng, interfaces, counters, gaps, words: privacy.words, from: Date.parse(begun.started_at ?? ""), to: clock.now() });
@@ -148,41 +145,37 @@ export function openCaptureFile(options: CaptureFileOptions): CaptureFile {
       await removeCaptureFile(folder, id);
     },
   };
+  return file;
 }
 
 /** What is left out of a file's frames, and that this has changed while it was written. */
 function createFilePrivacy({ privacy, interfaces, clock }: CaptureFileOptions) {
   const linkType = interfaces[0]?.linkType;
-  let now = privacy;
-  let cut = createPrivacyCut(now, linkType);
+  const begun = createPrivacyCut(privacy, linkType);
   let isToSay = false;
-  let change = "";
-  return {
-    get now() {
-      return now;
-    },
-    get words() {
-      return cut.words;
-    },
+  const file = {
+    now: privacy,
+    words: begun.words,
     /** When it changed, in words; "" where it did not. */
-    get change() {
-      return change;
-    },
-    keptLength: (frame: FrameView) => cut.keptLength(frame),
+    change: "",
+    /** Octets of a frame that are kept. */
+    keptLength: begun.keptLength,
     narrow(more: CapturePrivacy) {
-      now = narrower(now, more);
-      const next = createPrivacyCut(now, linkType);
-      if (next.words === cut.words) return;
-      cut = next;
+      file.now = narrower(file.now, more);
+      const { words, keptLength } = createPrivacyCut(file.now, linkType);
+      if (words === file.words) return;
+      file.words = words;
+      file.keptLength = keptLength;
       isToSay = true;
-      change = `Less is kept since ${new Date(clock.now()).toISOString()}. ${cut.words}`.slice(0, MAX_CHANGE);
+      file.change = `Less is kept since ${new Date(clock.now()).toISOString()}. ${words}`.slice(0, MAX_CHANGE);
     },
     /** Of the next frame. */
-    comment: (text: string | undefined) => (isToSay ? [text ?? "", `from this frame on: ${cut.words}`].filter((part) => part !== "").join("; ") : text),
+    comment: (text: string | undefined) => (isToSay ? [text ?? "", `from this frame on: ${file.words}`].filter((part) => part !== "").join("; ") : text),
     said() {
       isToSay = false;
     },
   };
+  return file;
 }
 
 /** Of what is reported of a change, in characters. */

@@ -23,27 +23,16 @@ export interface GrowingContents extends FileContents {
 export function createContents(): GrowingContents {
   const summary = createSummaryMaker();
   const places = createFilePlaces();
-  let packets = 0;
-  let firstAt = Number.POSITIVE_INFINITY;
-  let lastAt = Number.NEGATIVE_INFINITY;
-  return {
-    summary, places,
-    add(frame, key, isFirst, position) {
+  const contents = {
+    summary, places, packets: 0, firstAt: null as number | null, lastAt: null as number | null,
+    add(frame: FrameView, key: FlowKey, isFirst: boolean, position: number) {
       const at = frame.seconds * 1000 + frame.nanoseconds / 1e6;
-      packets += 1;
-      if (at < firstAt) firstAt = at;
-      if (at > lastAt) lastAt = at;
+      contents.packets += 1;
+      if (contents.firstAt === null || at < contents.firstAt) contents.firstAt = at;
+      if (contents.lastAt === null || at > contents.lastAt) contents.lastAt = at;
       places.add(position, at);
       summary.add(frame, key, isFirst);
     },
-    get packets() {
-      return packets;
-    },
-    get firstAt() {
-      return packets === 0 ? null : firstAt;
-    },
-    get lastAt() {
-      return packets === 0 ? null : lastAt;
-    },
   };
+  return contents;
 }

@@ -13,7 +13,7 @@ const FAMILY_BITS = 0xf_0000;
  * were too many, or a tunnel has others inside.
  */
 export function encodeFlows({ summary }: Pick<FileContents, "summary">): Uint8Array | null {
-  if (summary.evictedFlows > 0) return null;
+  if (summary.evictedFlows() > 0) return null;
   const keys: Uint32Array[] = [];
   let isTunnelThere = false;
   summary.forEachFlow(({ key }) => {

@@ -45,8 +45,6 @@ export function createFlowTally(options: { readonly places: number; readonly onE
   const hashes = new Uint32Array(places);
   const keys = new Uint32Array(places * KEY_WORDS);
   const numbers = new Float64Array(places * NUMBERS);
-  let evicted = 0;
-
   /** One object for all: a flood of new keys makes this run for each frame. */
   const entry = { key: new Uint32Array(KEY_WORDS), frames: 0, octets: 0, isFirstSender: false, firstAt: 0, lastAt: 0 };
   const entryAt = (place: number): TallyEntry => {
@@ -76,7 +74,7 @@ export function createFlowTally(options: { readonly places: number; readonly onE
     for (let place = set + 1; place < set + WAYS; place += 1) {
       if ((numbers[place * NUMBERS + 1] as number) < (numbers[least * NUMBERS + 1] as number)) least = place;
     }
-    evicted += 1;
+    tally.evicted += 1;
     options.onEvicted?.(entryAt(least));
     hashes[least] = EMPTY;
     return least;
@@ -100,20 +98,20 @@ export function createFlowTally(options: { readonly places: number; readonly onE
     numbers[base + 4] = lastAt;
   }
 
-  return {
-    add: (key, octets, isFirst, at) => count(key, 1, octets, isFirst, at, at),
-    addMany: (key, { frames, octets, firstAt, lastAt }) => count(key, frames, octets, true, firstAt, lastAt),
-    forEach(visit) {
+  const tally = {
+    evicted: 0,
+    add: (key: FlowKey, octets: number, isFirst: boolean, at: number) => count(key, 1, octets, isFirst, at, at),
+    addMany: (key: FlowKey, { frames, octets, firstAt, lastAt }: Pick<TallyEntry, "frames" | "octets" | "firstAt" | "lastAt">) =>
+      count(key, frames, octets, true, firstAt, lastAt),
+    forEach(visit: (entry: TallyEntry) => void) {
       for (let place = 0; place < places; place += 1) if (hashes[place] !== EMPTY) visit(entryAt(place));
-    },
-    get evicted() {
-      return evicted;
     },
     clear() {
       hashes.fill(EMPTY);
-      evicted = 0;
+      tally.evicted = 0;
     },
   };
+  return tally;
 }
 
 function isAt(keys: Uint32Array, at: number, key: FlowKey): boolean {

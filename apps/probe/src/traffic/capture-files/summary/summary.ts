@@ -11,9 +11,9 @@ export interface SummaryMaker {
   /** @param key The frame's, as the reader has it now. @param isFirst What `FlowKeyReader.read` said. */
   add(frame: FrameView, key: FlowKeyReader["key"], isFirst: boolean): void;
   read(): PcapSummary;
-  /** Flows as far as they are kept: all of them where `evictedFlows` is 0. */
+  /** Flows as far as they are kept: all of them where `evictedFlows` gives 0. */
   forEachFlow(visit: (flow: TallyEntry) => void): void;
-  readonly evictedFlows: number;
+  evictedFlows(): number;
 }
 
 /** What the contract allows of each list. */
@@ -87,9 +87,7 @@ export function createSummaryMaker(): SummaryMaker {
       };
     },
     forEachFlow: (visit) => flows.forEach(visit),
-    get evictedFlows() {
-      return flows.evicted;
-    },
+    evictedFlows: () => flows.evicted,
   };
 }
 
