@@ -18,7 +18,7 @@ const MANY_FRAMES = 64;
 /** The next look is to find so many blocks, a sixth of the kernel's ring. */
 const BLOCKS_OF_A_LOOK = 10;
 /** A look costs as much as hundreds of frames, as the processor's caches are others' by then; beyond this, fewer looks save nothing. */
-const LONGEST_LOOK_MS = 25;
+const LONGEST_LOOK_MS = 50;
 const SHORTEST_LOOK_MS = 3;
 
 /**
