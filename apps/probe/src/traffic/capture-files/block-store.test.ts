@@ -1,0 +1,39 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createBlockStore } from "./block-store.ts";
+import { createDiskRoom, createFreeSpace } from "./disk-room.ts";
+
+const DISK_BYTES = 1_000_000;
+const TRAILER = Buffer.alloc(10, 9);
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "lanthorn-blocks-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function createScene(budgetBytes: number) {
+  const path = join(folder, "file");
+  const free = createFreeSpace({ path: folder, floorBytes: 0, freeBytes: () => DISK_BYTES });
+  const room = createDiskRoom({ free, budgetBytes });
+  const store = createBlockStore({ path, room, trailerBytes: TRAILER.length, isHashed: false, isDurable: false, after: Promise.resolve() });
+  return { free, room, store, octets: () => readFileSync(path).length };
+}
+
+test("of a write of several blocks nothing stays claimed, however they fill blocks of the file system", async () => {
+  const { free, room, store, octets } = createScene(DISK_BYTES);
+  for (let count = 0; count < 10; count += 1) await store.append(Buffer.alloc(4097, 1), Buffer.alloc(5000, 2), Buffer.alloc(1, 3));
+  await store.finish(TRAILER);
+  expect([store.fault, octets(), room.usedBytes, free.free()]).toEqual([null, 90_990, 90_990, DISK_BYTES]);
+});
+
+test("where there is no room for all blocks of a write, the first ones are written", async () => {
+  const { free, room, store, octets } = createScene(10_000);
+  await store.append(Buffer.alloc(4000, 1), Buffer.alloc(4000, 2), Buffer.alloc(4000, 3));
+  expect(store.fault).toBe("budget");
+  await store.append(Buffer.alloc(1));
+  await store.finish(TRAILER);
+  expect([octets(), room.usedBytes, free.free()]).toEqual([8010, 8010, DISK_BYTES]);
+});
