@@ -113,10 +113,10 @@ export async function openServices(
     openLicense(configuration, parts),
     createIpam(parts),
     guards,
-    cve,
     openFeeds(configuration, {
       ...parts, version, operatorTenant: backups.operatorTenant, consumers: { cve: cve.takeFeeds }, loaded: cve.loaded,
     }),
+    cve,
     openBaselines({ ...parts, topologyOf: topology.topologyOf, networks: guards }, { keepDays: alertSettings.keep_days }),
   ];
   const commands: Services["commands"] = {

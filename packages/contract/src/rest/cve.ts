@@ -53,3 +53,85 @@ export const CveDatabaseInfo = z.object({
   feeds: z.array(CveFeed).describe("The feeds that it is made of."),
 });
 export type CveDatabaseInfo = z.infer<typeof CveDatabaseInfo>;
+
+/** How grave a CVE is by its best CVSS rating; null where nobody has rated it. */
+const CveSeverity = z.enum(["critical", "high", "medium", "low", "none"]);
+const CvssScore = z.number().min(0).max(10);
+const Share = z.number().min(0).max(1);
+
+/** What is looked for in the CVE database. */
+export const CveSearchQuery = z.object({
+  q: z.string().trim().min(1).max(200).describe("Words, all of which are in the description, the last one perhaps begun; or the beginning of a CVE id.").meta({ examples: ["openssh race"] }),
+  cvss_min: z.coerce.number().min(0).max(10).optional().describe("Only CVEs with this CVSS score or more."),
+  page: z.coerce.number().int().min(1).max(100).default(1).describe("The page, from 1 to 100."),
+  per_page: z.coerce.number().int().min(1).max(100).default(100).describe("The most records on a page, 1 to 100."),
+});
+export type CveSearchQuery = z.infer<typeof CveSearchQuery>;
+
+/** A CVE that a search has found. */
+export const CveFound = z.object({
+  cve_id: z.string().describe("The CVE's id, as `CVE-2024-6387`."),
+  description: z.string().describe("What the vulnerability is."),
+  severity: CveSeverity.nullable().describe("Its severity by CVSS. Null where nobody has rated it."),
+  cvss_score: CvssScore.nullable().describe("Its CVSS base score, 0 to 10. Null where nobody has rated it."),
+  published: z.iso.date().nullable().describe("The day on which it was published. Null where unknown."),
+  known_exploited: z.boolean().describe("Whether CISA lists it as exploited in the wild."),
+  epss: Share.nullable().describe("The chance that it is exploited in the next 30 days, 0 to 1. Null where unknown."),
+});
+export type CveFound = z.infer<typeof CveFound>;
+
+const CveRemedy = z.object({
+  product: z.string().describe("The product, as `openbsd:openssh`."),
+  fixed: z.array(z.string()).describe("The lowest version that is fixed, of each branch of versions, from old to new."),
+  last_affected: z.array(z.string()).describe("The last versions that are affected, where no fixed one is named."),
+});
+
+/** All that the database knows of one CVE. */
+export const CveDetails = CveFound.extend({
+  rejected: z.boolean().describe("Whether it was withdrawn: then it names no vulnerability."),
+  last_modified: Instant.describe("When its record was changed last."),
+  epss_percentile: Share.nullable().describe("The share of all CVEs with a lower EPSS score, 0 to 1. Null where unknown."),
+  cvss: z.array(z.object({
+    version: z.string().describe("The version of CVSS, as `3.1`."),
+    vector: z.string().describe("The vector, as `CVSS:3.1/AV:N/AC:H/PR:N/UI:N/S:U/C:H/I:H/A:H`."),
+    score: CvssScore.describe("The base score, 0 to 10."),
+    severity: CveSeverity.describe("The severity that the score means."),
+    source: z.string().describe("Who has rated it."),
+  })).describe("All ratings, the best first: primary ones before others, newer versions of CVSS before older ones."),
+  weaknesses: z.array(z.string()).describe("Its weaknesses, as `CWE-362`."),
+  kev: z.object({
+    name: z.string().describe("The name that CISA gives it."),
+    added_on: z.iso.date().describe("The day on which it was added to the catalog."),
+    due_on: z.iso.date().nullable().describe("The day by which United States agencies must act. Null where none is given."),
+    ransomware: z.boolean().describe("Whether campaigns with ransomware are known to use it."),
+  }).nullable().describe("Its entry in CISA's catalog of known exploited vulnerabilities. Null where there is none."),
+  references: z.array(z.object({
+    url: z.string().describe("The address of the page."),
+    tags: z.array(z.string()).describe("What the page is, as `Vendor Advisory` or `Patch`."),
+  })).describe("Pages about it."),
+  affected: z.array(z.object({
+    cpe: z.string().describe("The product's CPE 2.3 name."),
+    range: z.string().describe("The versions that are meant, as `>= 8.5p1 and < 9.8`."),
+    vulnerable: z.boolean().describe("Whether the product is vulnerable itself. False for what it must run on or with."),
+  })).describe("The products that it names, with their versions; at most 1000."),
+  mitre_techniques: z.array(z.object({
+    technique_id: z.string().describe("The MITRE ATT&CK technique, as `T1190`."),
+    name: z.string().describe("The technique's name; its id where the name is not known."),
+    tactics: z.array(z.string()).describe("The tactics that it serves, as `initial-access`."),
+    provenance: z.enum(["curated", "derived"]).describe("`curated`: people have mapped this CVE. `derived`: by its weaknesses and their attack patterns."),
+    source: z.string().describe("The mapping's feed, or the attack pattern."),
+  })).describe("MITRE ATT&CK techniques that go with it."),
+  remediation: z.object({
+    fixed_versions: z.array(CveRemedy).describe("What to update to, by product, as the ranges of versions say."),
+    packages: z.array(z.object({
+      distribution: z.string().describe("The distribution, as `debian`."),
+      release: z.string().describe("Its release, as `bookworm`."),
+      package: z.string().describe("The source package, as `openssh`."),
+      status: z.string().describe("What the distribution says: `fixed`, `not-affected`, `open` or `undetermined`."),
+      fixed_version: z.string().describe("The package's version from which on it is fixed. Empty where there is none."),
+    })).describe("What distributions say of their own packages."),
+    required_action: z.string().nullable().describe("What CISA wants to be done. Null where it is not in its catalog."),
+    vendor_advisories: z.array(z.string()).describe("Addresses of the makers' own advisories."),
+  }).describe("What to do about it."),
+});
+export type CveDetails = z.infer<typeof CveDetails>;

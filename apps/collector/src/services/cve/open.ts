@@ -4,6 +4,9 @@ import type { ServiceModule } from "../../service-module.ts";
 import { clearLeftovers, cveDirectory } from "./database/files.ts";
 import { cveImportTask } from "./database/import-task.ts";
 import { type CveReader, openCveReader } from "./database/reader.ts";
+import { createSearchThread } from "./database/search/search-thread.ts";
+import { cveRoutes } from "./routes.ts";
+import { createCveService } from "./service.ts";
 import { createTakeFeeds, type TakeFeeds } from "./take-feeds.ts";
 
 /** CVEs: the database, and what fills it. */
@@ -21,13 +24,17 @@ export function openCve({ data_dir: dataDir }: { readonly data_dir: string }, { 
   const directory = cveDirectory(dataDir);
   clearLeftovers(directory);
   const reader = openCveReader(directory, { log });
+  const searches = createSearchThread(directory, { clock, log });
   return {
-    name: "cve", mount: "gateway", routes: [], reader,
+    name: "cve", mount: "gateway", routes: [cveRoutes(createCveService({ reader, searches }))], reader,
     takeFeeds: createTakeFeeds({ directory, clock, runImport: inProcess(program, cveImportTask) }),
     loaded() {
       const facts = reader.facts();
       return facts === null ? null : { entries: facts.cves, builtAt: facts.builtAt };
     },
-    close: () => reader.close(),
+    async close() {
+      await searches.close();
+      reader.close();
+    },
   };
 }
