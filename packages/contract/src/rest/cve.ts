@@ -61,7 +61,7 @@ const Share = z.number().min(0).max(1);
 
 /** What is looked for in the CVE database. */
 export const CveSearchQuery = z.object({
-  q: z.string().trim().min(1).max(200).describe("Words, all of which are in the description, the last one perhaps begun; or the beginning of a CVE id.").meta({ examples: ["openssh race"] }),
+  q: z.string().trim().max(200).default("").describe("Words, all of which are in the description, the last one perhaps begun; or the beginning of a CVE id. Without one, nothing is found.").meta({ examples: ["openssh race"] }),
   cvss_min: z.coerce.number().min(0).max(10).optional().describe("Only CVEs with this CVSS score or more."),
   page: z.coerce.number().int().min(1).max(100).default(1).describe("The page, from 1 to 100."),
   per_page: z.coerce.number().int().min(1).max(100).default(100).describe("The most records on a page, 1 to 100."),
