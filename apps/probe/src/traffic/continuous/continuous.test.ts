@@ -182,6 +182,35 @@ describe("continuous capture", () => {
   });
 });
 
+describe("a file that ends while files are looked for", () => {
+  const numbersOf = (files: Awaited<ReturnType<ContinuousCapture["find"]>>) => files.flatMap(({ paths }) => numbersIn(paths.find((path) => existsSync(path)) ?? ""));
+  const everything = { from: 0, to: 1e15, hosts: ["10.0.0.1"] };
+
+  test("is found, though it ends between the first look and the last", async () => {
+    const capture = await start({});
+    for (let n = 0; n < 3; n += 1) {
+      await record(capture, 2, () => block(10));
+      const finding = capture.find(everything);
+      capture.configure();
+      const found = await finding;
+      await capture.flush();
+      expect(new Set(numbersOf(found))).toEqual(new Set(Array.from({ length: sent }, (_, number) => number)));
+    }
+  });
+
+  test("is found while it is not finished, and is there for who reads it", async () => {
+    const capture = await start({});
+    await record(capture, 2, () => block(10));
+    capture.configure();
+    capture.sink.onBlock(block(10), 0);
+    const found = await capture.find(everything);
+    expect(found.map(({ id }) => capture.lock(id) || capture.isUnfinished(id))).toEqual([true, true]);
+    await capture.flush();
+    expect(numbersOf(found)).toEqual(Array.from({ length: sent }, (_, number) => number));
+    expect([capture.isUnfinished(found[0]?.id ?? ""), capture.isUnfinished(found[1]?.id ?? "")]).toEqual([false, true]);
+  });
+});
+
 describe("the index", () => {
   const withHosts = async (capture: ContinuousCapture) => {
     for (const last of [1, 2, 3]) {

@@ -22,11 +22,13 @@ export interface ContinuousCapture {
   configure(): void;
   /** Waits until all that came is on the disk. */
   flush(): Promise<void>;
-  /** @returns Files that may have it, oldest first, the one that is written too: its path is that of its `.part`. */
+  /** @returns Files that may have it, oldest first, those that are not finished too: their path is that of their `.part` until they are. */
   find(query: ContinuousQuery): Promise<readonly ContinuousFile[]>;
   /** Keeps a file from being removed while it is read, and counts it apart. @returns False where it is gone. */
   lock(id: string): boolean;
   unlock(id: string): void;
+  /** Whether a file is not finished yet: it cannot be locked, and is not removed either. */
+  isUnfinished(id: string): boolean;
   /** Frames that came and are in no file. */
   dropped(): number;
   /** What lay on the disk at the start has been read. */
@@ -114,14 +116,15 @@ export async function openContinuous(deps: {
 
   async function find({ from, to, hosts }: ContinuousQuery): Promise<readonly ContinuousFile[]> {
     const isIn = (file: RingFile) => file.from === null || file.to === null || (file.to >= from * 1000 && file.from <= to * 1000);
+    // Both at once: a file that ends meanwhile is in one of the two.
     const inTime = new Map(files.list().filter(isIn).map((file) => [file.id, file]));
+    const unfinished = writer.unfinished().filter(({ id }) => !inTime.has(id));
     const closed = hosts.length === 0 ? [...inTime.keys()] : await index.withHosts([...inTime.keys()], hosts);
     const placed = (id: string, part: FilePart | null) => ({ id, part, paths: [filePath(folder, id), partPath(folder, id)] as const });
     const isWithin = (file: RingFile | undefined) => file !== undefined && (file.from ?? 0) >= from * 1000 && (file.to ?? 0) <= to * 1000;
-    const { current } = writer;
     return [
       ...closed.map((id) => placed(id, isWithin(inTime.get(id)) ? null : index.partOf(id, { from, to }))),
-      ...(current && !inTime.has(current.id) ? [placed(current.id, partOf(current.contents.places.encode(), { from, to }))] : []),
+      ...unfinished.map(({ id, contents }) => placed(id, partOf(contents.places.encode(), { from, to }))),
     ];
   }
 
@@ -138,7 +141,10 @@ export async function openContinuous(deps: {
     },
   };
   const state = () => stateOf({ files, writer, budgetBytes, usedBytes: room.usedBytes });
-  return { sink, state, configure: writer.rotate, flush: writer.flush, find, lock: files.lock, unlock: files.unlock, dropped: () => writer.dropped, ready: index.scanned };
+  return {
+    sink, state, find, configure: writer.rotate, flush: writer.flush, lock: files.lock, unlock: files.unlock,
+    isUnfinished: (id) => writer.unfinished().some((file) => file.id === id), dropped: () => writer.dropped, ready: index.scanned,
+  };
 }
 
 const USELESS = "Removing the oldest files of the continuous capture gives the disk no room: another program holds them open, or fills the disk.";

@@ -1,5 +1,5 @@
 import { createFrameCursor, type FrameBlock } from "@lanthorn/packet-io";
-import { type Clock, createId, keepUntilDone, type Log, toInstant } from "@lanthorn/runtime";
+import { type Clock, createId, type Log, toInstant } from "@lanthorn/runtime";
 import type { BufferPool } from "../capture-files/buffer-pool.ts";
 import { type CaptureFile, openCaptureFile } from "../capture-files/capture-file.ts";
 import { createFrameCounts, type InterfaceCounters } from "../capture-files/counters.ts";
@@ -22,6 +22,8 @@ export interface RingWriter {
   flush(): Promise<void>;
   /** The file that is written; null for none. */
   readonly current: CaptureFile | null;
+  /** That one, and those that are ending: `onFinished` was not called for them yet. Oldest first. */
+  unfinished(): readonly CaptureFile[];
   /** Frames that came and are in no file: the disk was too slow, or had no room. */
   readonly dropped: number;
   /** Why the last file ended early; null where it did not. */
@@ -69,7 +71,7 @@ interface RingWriterDeps {
 export function createRingWriter(deps: RingWriterDeps): RingWriter {
   const { clock, interfaces } = deps;
   const cursor = createFrameCursor();
-  const finishing = new Set<Promise<unknown>>();
+  const finishing = new Map<CaptureFile, Promise<void>>();
   let current: CaptureFile | null = null;
   let counts = createFrameCounts(interfaces.length);
   let remark = deps.gap ? ` Before it nothing was recorded from ${toInstant(deps.gap.from)} to ${toInstant(deps.gap.to)}: ${deps.gap.reason}.` : "";
@@ -90,8 +92,9 @@ export function createRingWriter(deps: RingWriterDeps): RingWriter {
 
   function rotate(): void {
     if (!current) return;
-    keepUntilDone(finishing, endFile(current, counts.all, outcome, deps));
+    const file = current;
     current = null;
+    finishing.set(file, endFile(file, counts.all, outcome, deps).finally(() => finishing.delete(file)));
   }
 
   function missing(interfaceId: number, frames: number, why: string, by: "kernel" | "probe"): void {
@@ -111,6 +114,7 @@ export function createRingWriter(deps: RingWriterDeps): RingWriter {
 
   return {
     missing, rotate,
+    unfinished: () => [...finishing.keys(), ...(current ? [current] : [])],
     onBlock(block, interfaceId) {
       cursor.start(block);
       let taken = 0;
@@ -127,9 +131,7 @@ export function createRingWriter(deps: RingWriterDeps): RingWriter {
       flushedAt = now;
       void current.flush();
     },
-    async flush() {
-      await Promise.all([current?.flush(), ...finishing]);
-    },
+    flush: async () => void await Promise.all([current?.flush(), ...finishing.values()]),
     get current() {
       return current;
     },
@@ -142,7 +144,7 @@ export function createRingWriter(deps: RingWriterDeps): RingWriter {
     async close() {
       isClosed = true;
       rotate();
-      await Promise.all(finishing);
+      await Promise.all(finishing.values());
     },
   };
 }

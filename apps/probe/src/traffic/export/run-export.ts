@@ -39,7 +39,7 @@ interface Running {
 }
 
 interface ExportsDeps {
-  readonly continuous: Pick<ContinuousCapture, "find" | "flush" | "lock" | "unlock">;
+  readonly continuous: Pick<ContinuousCapture, "find" | "flush" | "lock" | "unlock" | "isUnfinished">;
   readonly program: readonly string[];
   readonly dataDir: string;
   readonly floorBytes: number;
@@ -152,8 +152,7 @@ function superviseProcess(request: ExportRequest, deps: ExportsDeps, isClosed: (
     else unlock();
     if (message?.kind !== "want") return;
     if (continuous.lock(message.id)) locked = message.id;
-    // The file that is written now is not removed before it has ended.
-    say({ kind: "file", is_there: locked !== null || message.id === request.files.at(-1)?.id });
+    say({ kind: "file", is_there: locked !== null || continuous.isUnfinished(message.id) });
   });
   const closed = new Promise<string>((resolve) => {
     child.once("close", (code, signal) => resolve(signal ?? `code ${code}`));
