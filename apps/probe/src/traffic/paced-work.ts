@@ -6,6 +6,8 @@ export type Pace = () => Promise<boolean>;
 /** Work that goes on beside the capture, in a fifth of the time at most. */
 export interface PacedWork {
   readonly pace: Pace;
+  /** A batch begins: what passed before it was not work. */
+  begin(): void;
   readonly isClosed: boolean;
   /** Nothing more is begun, and who waits goes on at once. */
   close(): void;
@@ -14,6 +16,8 @@ export interface PacedWork {
 /** Work of one turn or a few, and the rest after it: a fifth of the time at most is for this. */
 const WORK_MS = 5;
 const REST_FACTOR = 4;
+/** What took longer waited for a disk that has much to do, or the machine slept. */
+const MAX_REST_MS = 10_000;
 const BUSY_LOAD = 0.25;
 const BUSY_PAUSE_MS = 100;
 
@@ -33,10 +37,13 @@ export function createPacedWork({ load, clock }: { readonly load: () => number; 
   }
 
   return {
+    begin() {
+      workedFrom = clock.monotonic();
+    },
     async pace() {
       await nextTurn();
       const worked = clock.monotonic() - workedFrom;
-      if (worked >= WORK_MS && !isClosed) await Promise.race([pause(clock, worked * REST_FACTOR), closing]);
+      if (worked >= WORK_MS && !isClosed) await Promise.race([pause(clock, Math.min(MAX_REST_MS, worked * REST_FACTOR)), closing]);
       await untilCalm();
       workedFrom = clock.monotonic();
       return !isClosed;

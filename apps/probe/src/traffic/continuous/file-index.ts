@@ -52,6 +52,7 @@ export function createFileIndex(deps: FileIndexDeps): FileIndex {
   let writing: Promise<void> | null = null;
 
   async function write(): Promise<void> {
+    work.begin();
     while (waiting.size > 0 && await work.pace()) writeOne();
     writing = null;
   }
