@@ -11,7 +11,7 @@ import { type IndexedContents, type IndexedFile, type IndexStore, isDamage, open
 
 /**
  * The index of continuous capture. SQLite is asked in small steps, from this process's only thread: another one would take 9 MB. Files are
- * added while there is little to do: where the disk is slow, what is written to it waits.
+ * added and removed while there is little to do: where the disk is slow, what is written to it waits.
  */
 export interface FileIndex {
   add(file: IndexedFile, contents: FileContents): void;
@@ -22,14 +22,16 @@ export interface FileIndex {
   partOf(id: string, times: { readonly from: number; readonly to: number }): FilePart | null;
   /** Resolves when what lay in the folder is known. */
   readonly scanned: Promise<void>;
-  /** Writes what waits. */
+  /** Writes the files that wait. Those that are gone are removed at the next start. */
   close(): Promise<void>;
 }
 
 /** Files that wait; of the oldest beyond it nothing is known until the next start. */
 const MAX_WAITING = 32;
-/** Files that are looked at in one turn: a quarter of a millisecond each. */
-const TURN_FILES = 8;
+/** Files that are gone and are still in the index, which does no harm; of the oldest beyond it that stays so until the next start. */
+const MAX_GONE = 4096;
+/** Of looking at files: a quarter of a millisecond each, or more where the disk is slow. */
+const TURN_MS = 5;
 
 interface FileIndexDeps {
   readonly folder: string;
@@ -47,14 +49,82 @@ interface FileIndexDeps {
 export function createFileIndex(deps: FileIndexDeps): FileIndex {
   const work = createPacedWork(deps);
   const guarded = openGuarded(deps);
-  const waiting = new Map<string, { readonly file: IndexedFile; readonly contents: IndexedContents }>();
+  const rows = createRowQueue({ work, guarded });
+  /** Files that are removed before the scan comes to them. */
   const removed = new Set<string>();
+  let isScanned = false;
+  const scanned = scan(deps, { work, guarded, removed, add: rows.add, forget: rows.forget }).finally(() => {
+    isScanned = true;
+    removed.clear();
+  });
+  return {
+    scanned, add: rows.add,
+    remove(id) {
+      if (!isScanned) removed.add(id);
+      rows.forget(id);
+    },
+    async withHosts(ids, hosts) {
+      const ends = hosts.flatMap((host) => keyEndOf(host) ?? []);
+      // Which MAC address an IP packet had is not in the index.
+      if (ends.length === 0) return ids;
+      const found: string[] = [];
+      let turnFrom = deps.clock.monotonic();
+      for (const id of ids) {
+        if (deps.clock.monotonic() - turnFrom >= TURN_MS) {
+          await nextTurn();
+          turnFrom = deps.clock.monotonic();
+        }
+        const flows = rows.waitingOf(id)?.flows ?? guarded.attempt((store) => store.flowsOf(id));
+        if (flows === null || haveFlow(flows, ends)) found.push(id);
+      }
+      return found;
+    },
+    partOf(id, times) {
+      const places = rows.waitingOf(id)?.places ?? guarded.attempt((store) => store.placesOf(id));
+      return places && partOf(places, times);
+    },
+    async close() {
+      work.close();
+      await scanned;
+      await rows.close();
+      guarded.close();
+    },
+  };
+}
+
+/** Files that are to be added to the database, and such as are to leave it, one in a turn. */
+function createRowQueue({ work, guarded }: { readonly work: PacedWork; readonly guarded: Guarded }) {
+  const waiting = new Map<string, { readonly file: IndexedFile; readonly contents: IndexedContents }>();
+  const gone = new Set<string>();
+  let isVacuumDue = false;
   let writing: Promise<void> | null = null;
 
   async function write(): Promise<void> {
     work.begin();
-    while (waiting.size > 0 && await work.pace()) writeOne();
+    while ((waiting.size > 0 || gone.size > 0 || isVacuumDue) && await work.pace()) step();
     writing = null;
+  }
+
+  /** Files that are gone come first: they leave their room to those that are added. */
+  function step(): void {
+    const [id] = gone;
+    if (isVacuumDue) {
+      isVacuumDue = false;
+      guarded.attempt((store) => store.vacuum());
+    } else if (id === undefined) {
+      writeOne();
+    } else {
+      gone.delete(id);
+      isVacuumDue = true;
+      guarded.attempt((store) => store.remove(id));
+    }
+  }
+
+  function forget(id: string): void {
+    waiting.delete(id);
+    gone.add(id);
+    for (const oldest of gone) if (gone.size > MAX_GONE) gone.delete(oldest);
+    writing ??= write();
   }
 
   function writeOne(): void {
@@ -71,37 +141,14 @@ export function createFileIndex(deps: FileIndexDeps): FileIndex {
     writing ??= write();
   }
 
-  const scanned = scan(deps, { work, guarded, removed, add });
-  const contentsOf = (id: string) => waiting.get(id)?.contents;
   return {
-    add, scanned,
-    remove(id) {
-      removed.add(id);
-      waiting.delete(id);
-      guarded.attempt((store) => store.remove(id));
-    },
-    async withHosts(ids, hosts) {
-      const ends = hosts.flatMap((host) => keyEndOf(host) ?? []);
-      // Which MAC address an IP packet had is not in the index.
-      if (ends.length === 0) return ids;
-      const found: string[] = [];
-      for (const [index, id] of ids.entries()) {
-        if (index % TURN_FILES === TURN_FILES - 1) await nextTurn();
-        const flows = contentsOf(id)?.flows ?? guarded.attempt((store) => store.flowsOf(id));
-        if (flows === null || haveFlow(flows, ends)) found.push(id);
-      }
-      return found;
-    },
-    partOf(id, times) {
-      const places = contentsOf(id)?.places ?? guarded.attempt((store) => store.placesOf(id));
-      return places && partOf(places, times);
-    },
+    add, forget,
+    /** What is known of a file that is not yet added. */
+    waitingOf: (id: string) => waiting.get(id)?.contents,
+    /** Adds what waits; `work` is closed before. */
     async close() {
-      work.close();
-      await scanned;
       await writing;
       while (waiting.size > 0) writeOne();
-      guarded.close();
     },
   };
 }
@@ -157,12 +204,12 @@ function openGuarded({ folder, maxFlowBytes, log }: FileIndexDeps): Guarded {
 const DAMAGED = "it was damaged; it is set aside as index.sqlite.corrupt, and built anew from the files";
 
 /** Reports what lies in the folder: as the index has it, or read anew. */
-async function scan({ folder, ids, onFile }: FileIndexDeps, { work, guarded, removed, add }: {
-  readonly work: PacedWork; readonly guarded: Guarded; readonly removed: ReadonlySet<string>; readonly add: FileIndex["add"];
+async function scan({ folder, ids, onFile }: FileIndexDeps, { work, guarded, removed, add, forget }: {
+  readonly work: PacedWork; readonly guarded: Guarded; readonly removed: ReadonlySet<string>; readonly add: FileIndex["add"]; readonly forget: (id: string) => void;
 }): Promise<void> {
   const known = new Map((guarded.attempt((store) => store.files()) ?? []).map((file) => [file.id, file]));
   const there = new Set(ids);
-  for (const id of known.keys()) if (!there.has(id)) guarded.attempt((store) => store.remove(id));
+  for (const id of known.keys()) if (!there.has(id)) forget(id);
   // The newest first: they are asked for most, and the oldest may go before they are read.
   for (const id of ids.toReversed()) {
     if (removed.has(id)) continue;

@@ -23,7 +23,10 @@ export interface IndexedContents {
 export interface IndexStore {
   files(): readonly IndexedFile[];
   add(file: IndexedFile, contents: IndexedContents): void;
+  /** Its pages stay in the file until they are used again, or given back. */
   remove(id: string): void;
+  /** Gives some unused pages back to the disk. */
+  vacuum(): void;
   /** @returns Null where they are not all known, or the file is not. */
   flowsOf(id: string): Uint8Array | null;
   /** @returns Null for a file that is not known. */
@@ -132,11 +135,8 @@ function createStore(db: Database.Database, maxFlowBytes: number): IndexStore {
   });
   return {
     files: () => select.all(),
-    add,
-    remove(id) {
-      remove(id);
-      db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
-    },
+    add, remove,
+    vacuum: () => void db.pragma(`incremental_vacuum(${VACUUM_PAGES})`),
     flowsOf: (id) => selectFlows.get(id) ?? null,
     placesOf: (id) => selectPlaces.get(id) ?? null,
     close: () => void db.close(),
