@@ -32,8 +32,8 @@ export interface EvidenceFile {
    * @returns `behind` where there is more to write now, `busy` where that waits for the disk.
    */
   advance(now: number, isSpent: () => boolean): "done" | "behind" | "busy";
-  /** A block leaves the ring now. @param hasTime What is wanted of it is written; else all of it is said to be missing. */
-  onEvict(block: RingBlock, hasTime: boolean): void;
+  /** A block leaves the ring now. @param isSpent Whether the time for it is over; asked at first and after some frames: the rest is said to be missing. */
+  onEvict(block: RingBlock, isSpent: () => boolean): void;
   missing(interfaceId: number, frames: number, why: string): void;
   /** Writes all that is there: nothing more will come. */
   flush(): void;
@@ -155,14 +155,12 @@ function createRingReader({ ring, headers, selection, recording, ...deps }: Pick
       }
       return "done";
     },
-    onEvict(block: RingBlock, hasTime: boolean): void {
+    onEvict(block: RingBlock, isSpent: () => boolean): void {
       if (block.sequence < next.sequence || isFull) return;
-      if (hasTime || !selection.mayWant(block)) {
-        write(block, true, never);
-      } else {
-        recording.missing(block.interfaceId, unwritten(block), "they left the memory ring before there was time to look at them", "probe");
-        skip(block);
-      }
+      const hasTime = !selection.mayWant(block) || !isSpent();
+      if (hasTime && (write(block, true, isSpent) || isFull)) return;
+      recording.missing(block.interfaceId, unwritten(block), "they left the memory ring before there was time to look at them", "probe");
+      skip(block);
     },
   };
 }

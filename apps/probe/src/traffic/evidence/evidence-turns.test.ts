@@ -18,10 +18,11 @@ const FRAMES_A_BLOCK = 1000;
 /** Real time in each turn; between turns time goes on by what the next task waits for. */
 function createTurns() {
   let skipped = 0;
+  let lookMs = 0;
   let longest = 0;
   let turns = 0;
   const tasks = new Set<{ readonly dueAt: number; readonly task: () => void }>();
-  const monotonic = () => performance.now() + skipped;
+  const monotonic = () => performance.now() + (skipped += lookMs);
   const begunAt = monotonic();
   const clock: Clock = {
     now: () => START + 10_000 + monotonic() - begunAt, monotonic, every: () => () => {},
@@ -39,6 +40,10 @@ function createTurns() {
   };
   return {
     clock, turn,
+    /** So much passes from one look at the clock to the next. */
+    slowDown(milliseconds: number) {
+      lookMs = milliseconds;
+    },
     /** Ticks as the process does, and runs what is due between. */
     run(milliseconds: number, tick: () => void) {
       const end = monotonic() + milliseconds;
@@ -134,4 +139,15 @@ test("a flood that pushes blocks out of the ring takes a bounded share of the ti
   for (let block = blocks; block < blocks * 4; block += 1) put(block);
   expect(evicted.longest).toBeLessThan(500);
   expect(kept.some(({ missing }) => missing.some(({ frames, why }) => frames > 0 && why.includes("memory ring")))).toBe(true);
+});
+
+test("a block that leaves the ring is looked at for its share of the time, and the rest of it is said to be missing", () => {
+  const { run, put, blocks, alert, evidence, kept, slowDown } = createFlood(8);
+  for (let block = 0; block < blocks; block += 1) put(block);
+  evidence.notice(alert([], { device: { macs: ["02:00:00:00:01:01"], ips: ["10.1.0.1"] } }));
+  run(2000, () => evidence.tick?.(0));
+  slowDown(1);
+  for (let block = blocks; block < blocks * 3; block += 1) put(block);
+  const lost = kept.flatMap(({ missing }) => missing).filter(({ why }) => why.includes("memory ring"));
+  expect(lost.some(({ frames }) => frames > 0 && frames < FRAMES_A_BLOCK)).toBe(true);
 });

@@ -134,7 +134,7 @@ function advanceAll(files: readonly EvidenceFile[], turn: number, now: number, i
 /** The file that is first, and has time for sure, is another one for each block. */
 function evictFrom(files: readonly EvidenceFile[], block: RingBlock, share: ReturnType<typeof createTimeShare>): void {
   for (let index = 0; index < files.length; index += 1) {
-    share.use(() => files[(block.sequence + index) % files.length]?.onEvict(block, share.hasTime()));
+    share.use((isSpent) => files[(block.sequence + index) % files.length]?.onEvict(block, isSpent));
   }
 }
 
@@ -143,11 +143,12 @@ function createTimeShare(clock: Pick<Clock, "monotonic">) {
   let left = EVICT_MS;
   let at = clock.monotonic();
   return {
-    hasTime: () => left > 0,
-    use(work: () => void): void {
+    /** @param work What is begun gets all of the time that may be spent at once. */
+    use(work: (isSpent: () => boolean) => void): void {
       const now = clock.monotonic();
       left = Math.min(EVICT_MS, left + (now - at) * EVICT_SHARE);
-      work();
+      const hasTime = left > 0;
+      work(() => !hasTime || clock.monotonic() - now >= EVICT_MS);
       at = clock.monotonic();
       left -= at - now;
     },

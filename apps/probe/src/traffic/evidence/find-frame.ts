@@ -2,7 +2,8 @@ import type { Clock } from "@lanthorn/runtime";
 import type { AlertNotice } from "../messages.ts";
 import type { FrameHeaders, HeaderView } from "../ring/frame-headers.ts";
 import { type MemoryRing, millisecondsOf, type RingBlock } from "../ring/memory-ring.ts";
-import { createPartyFilter, createPartyTable, type FrameFilter, type PartyTable } from "./party-filter.ts";
+import { type AddressView, packetsInside } from "./inner-frames.ts";
+import { createPartyFilter, createPartyTable, type PartyFilter, type PartyTable } from "./party-filter.ts";
 import { createWantedPackets, type WantedPackets } from "./wanted-packets.ts";
 
 /** Where a frame lies: in which block of the ring, and the how many-th there, from 0. */
@@ -35,7 +36,7 @@ const FILTER_COST = 2;
 
 interface Sought {
   readonly alert: AlertNotice;
-  readonly filter: FrameFilter;
+  readonly filter: PartyFilter;
   readonly since: number;
   /** Blocks before this were looked at. */
   from: number;
@@ -153,9 +154,11 @@ function look(walk: Walk, block: RingBlock, headers: FrameHeaders, isSpent: () =
       if (isStopped) return false;
     }
     walk.worked += walk.packets.match(frame, (one) => takeEqual(one, block, frame));
-    if (guessing.length > 0 && walk.parties.mayHave(frame)) {
-      walk.worked += guessing.length * FILTER_COST;
-      takeGuess(guessing, block, frame);
+    if (guessing.length === 0) return true;
+    const inside = packetsInside(frame);
+    if (walk.parties.mayHave(frame) || inside.some(walk.parties.mayHave)) {
+      walk.worked += guessing.length * FILTER_COST * (1 + inside.length);
+      takeGuess(guessing, block, { frame, inside });
     }
     return true;
   });
@@ -169,10 +172,10 @@ function takeEqual(one: Sought, block: RingBlock, frame: HeaderView): void {
   if (one.equal === null || Math.abs(at - wanted) < Math.abs(one.equal.at - wanted)) one.equal = { sequence: block.sequence, index: frame.index, at };
 }
 
-function takeGuess(guessing: readonly Sought[], block: RingBlock, frame: HeaderView): void {
+function takeGuess(guessing: readonly Sought[], block: RingBlock, { frame, inside }: { readonly frame: HeaderView; readonly inside: readonly AddressView[] }): void {
   const at = millisecondsOf(frame);
   for (const one of guessing) {
-    if (at <= one.alert.at && at >= (one.guess?.at ?? 0) && block.sequence >= one.from && one.filter(frame)) {
+    if (at <= one.alert.at && at >= (one.guess?.at ?? 0) && block.sequence >= one.from && (one.filter(frame) || inside.some(one.filter))) {
       one.guess = { sequence: block.sequence, index: frame.index, at };
     }
   }

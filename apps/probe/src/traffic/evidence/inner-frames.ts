@@ -17,21 +17,24 @@ const TCP = 6;
 const ICMP = 1;
 const ICMPV6 = 58;
 
+const NOTHING: readonly AddressView[] = [];
+
 /**
- * Looks at what is inside of a frame's tunnels, the outermost first. What is inside of fragments is not seen.
- * @returns Whether one of them is meant; false for a frame without a tunnel, which costs some nanoseconds.
+ * What is inside of a frame's tunnels, to be held against any number of filters. What is inside of fragments is not seen.
+ * @returns The outermost first; none for a frame without a tunnel, which costs some nanoseconds.
  */
-export function someInside(frame: HeaderView, test: (inner: AddressView) => boolean): boolean {
-  if (!mayBeTunnel(frame)) return false;
+export function packetsInside(frame: HeaderView): readonly AddressView[] {
+  if (!mayBeTunnel(frame)) return NOTHING;
   const bytes = frame.bytes.subarray(frame.offset, frame.offset + frame.length);
   const decoded = decodeFrame(bytes, { wireLength: frame.wireLength });
-  if (!decoded.ok) return false;
+  if (!decoded.ok) return NOTHING;
+  const packets: AddressView[] = [];
   let unwrapped = unwrapFrame(decoded.value);
   for (let depth = 0; depth < MAX_ENCAPSULATIONS && unwrapped?.ok === true; depth += 1) {
-    if (test(viewOf(bytes, unwrapped.frame))) return true;
+    packets.push(viewOf(bytes, unwrapped.frame));
     unwrapped = unwrapFrame(unwrapped.frame);
   }
-  return false;
+  return packets;
 }
 
 function mayBeTunnel({ bytes, offset, length, kind, networkAt }: HeaderView): boolean {

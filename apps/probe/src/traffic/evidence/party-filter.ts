@@ -1,10 +1,9 @@
 import { parseIp, parseMac } from "@lanthorn/packets";
 import type { Party } from "../messages.ts";
-import type { HeaderView } from "../ring/frame-headers.ts";
-import { type AddressView, someInside } from "./inner-frames.ts";
+import type { AddressView } from "./inner-frames.ts";
 
-/** Whether a frame is about somebody. */
-export type FrameFilter = (frame: HeaderView) => boolean;
+/** Whether a frame, or a packet inside of one, is about somebody. What is inside of it is not looked at: see `packetsInside`. */
+export type PartyFilter = (frame: AddressView) => boolean;
 
 const DESTINATION_MAC = 0;
 const SOURCE_MAC = 6;
@@ -26,35 +25,27 @@ interface Addresses {
 
 /**
  * Frames between two, or of one with anybody where the other is not known. Somebody is known by a MAC or by an address: either is enough. An
- * ARP packet is of whom its sender fields name, and to whom it asks for. Packets inside of tunnels are looked at in the same way.
+ * ARP packet is of whom its sender fields name, and to whom it asks for.
  * @returns A filter that lets nothing through where the device has no address that can be read.
  */
-export function createPartyFilter(device: Party, peer: Party | null): FrameFilter {
+export function createPartyFilter(device: Party, peer: Party | null): PartyFilter {
   const one = readParty(device);
   const other = peer && readParty(peer);
-  const test = other === null || isEmpty(other) ? (frame: AddressView) => isSource(frame, one) || isDestination(frame, one)
-    : (frame: AddressView) => (isSource(frame, one) && isDestination(frame, other)) || (isSource(frame, other) && isDestination(frame, one));
-  return (frame) => test(frame) || someInside(frame, test);
+  if (other === null || isEmpty(other)) return (frame) => isSource(frame, one) || isDestination(frame, one);
+  return (frame) => (isSource(frame, one) && isDestination(frame, other)) || (isSource(frame, other) && isDestination(frame, one));
 }
 
 /** Looks at a frame's addresses in a table of bits, so that most frames are not held against any filter. */
 export interface PartyTable {
   add(party: Party): void;
-  /** @returns False where the frame is of nobody, and to nobody, who was added. */
-  mayHave(frame: HeaderView): boolean;
+  /** @returns False where the frame, or the packet inside of one, is of nobody, and to nobody, who was added. */
+  mayHave(frame: AddressView): boolean;
 }
 
 /** One that has nobody. */
 export function createPartyTable(): PartyTable {
   const table = new Uint8Array(TABLE_BITS);
   const has = (word: number) => table[placeOf(word)] === 1;
-  const mayHave = ({ bytes, offset, length, kind, networkAt }: AddressView): boolean => {
-    if (length >= 12 && (has(bytes.readInt32BE(offset + DESTINATION_MAC + 2)) || has(bytes.readInt32BE(offset + SOURCE_MAC + 2)))) return true;
-    if (kind === "ipv4") return has(bytes.readInt32BE(networkAt + IPV4_SOURCE)) || has(bytes.readInt32BE(networkAt + IPV4_DESTINATION));
-    if (kind === "ipv6") return has(bytes.readInt32BE(networkAt + IPV6_SOURCE + 12)) || has(bytes.readInt32BE(networkAt + IPV6_DESTINATION + 12));
-    return kind === "arp" && (has(bytes.readInt32BE(networkAt + ARP_SENDER_IP)) || has(bytes.readInt32BE(networkAt + ARP_TARGET_IP))
-      || has(bytes.readInt32BE(networkAt + ARP_SENDER_MAC + 2)));
-  };
   return {
     add(party) {
       const { macs, ipv4, ipv6 } = readParty(party);
@@ -62,7 +53,13 @@ export function createPartyTable(): PartyTable {
       for (const word of ipv4) table[placeOf(word)] = 1;
       for (const words of ipv6) table[placeOf(words[3])] = 1;
     },
-    mayHave: (frame) => mayHave(frame) || someInside(frame, mayHave),
+    mayHave({ bytes, offset, length, kind, networkAt }) {
+      if (length >= 12 && (has(bytes.readInt32BE(offset + DESTINATION_MAC + 2)) || has(bytes.readInt32BE(offset + SOURCE_MAC + 2)))) return true;
+      if (kind === "ipv4") return has(bytes.readInt32BE(networkAt + IPV4_SOURCE)) || has(bytes.readInt32BE(networkAt + IPV4_DESTINATION));
+      if (kind === "ipv6") return has(bytes.readInt32BE(networkAt + IPV6_SOURCE + 12)) || has(bytes.readInt32BE(networkAt + IPV6_DESTINATION + 12));
+      return kind === "arp" && (has(bytes.readInt32BE(networkAt + ARP_SENDER_IP)) || has(bytes.readInt32BE(networkAt + ARP_TARGET_IP))
+        || has(bytes.readInt32BE(networkAt + ARP_SENDER_MAC + 2)));
+    },
   };
 }
 

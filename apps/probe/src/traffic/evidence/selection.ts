@@ -5,12 +5,13 @@ import type { HeaderView } from "../ring/frame-headers.ts";
 import { type BlockFacts, millisecondsOf } from "../ring/memory-ring.ts";
 import type { EvidenceSettings } from "../settings.ts";
 import type { FoundFrame } from "./find-frame.ts";
-import type { FrameFilter } from "./party-filter.ts";
+import { type AddressView, packetsInside } from "./inner-frames.ts";
+import { createPartyTable, type PartyFilter } from "./party-filter.ts";
 
 /** An alert with what is known of it. `now`: milliseconds since the epoch. */
 export interface AlertPart {
   readonly alert: AlertNotice;
-  readonly filter: FrameFilter;
+  readonly filter: PartyFilter;
   /** The frame that raised it; null where the ring has none of the device. */
   readonly found: FoundFrame | null;
   readonly now: number;
@@ -47,7 +48,7 @@ const MAX_MARKS = 128;
 
 interface Rule {
   readonly alertId: string;
-  readonly filter: FrameFilter;
+  readonly filter: PartyFilter;
   readonly fromMs: number;
   untilMs: number;
 }
@@ -55,6 +56,8 @@ interface Rule {
 /** @param first The alert that the file is begun for; it is still to be added. */
 export function createSelection(first: AlertPart, settings: EvidenceSettings): Selection {
   const rules: Rule[] = [];
+  /** Devices of all rules: most packets are held against no rule. */
+  const parties = createPartyTable();
   const cores: { readonly fromMs: number; readonly untilMs: number }[] = [];
   /** By block, then by frame. */
   const marks = new Map<number, Map<number, string>>();
@@ -84,6 +87,12 @@ export function createSelection(first: AlertPart, settings: EvidenceSettings): S
     return "";
   }
 
+  function isOfRule(packet: AddressView, at: number): boolean {
+    if (!parties.mayHave(packet)) return false;
+    for (const { fromMs, untilMs, filter } of rules) if (at >= fromMs && at <= untilMs && filter(packet)) return true;
+    return false;
+  }
+
   noteAddresses(first.alert);
   return {
     startMs,
@@ -102,6 +111,7 @@ export function createSelection(first: AlertPart, settings: EvidenceSettings): S
       }
       const isLate = !isKnown(alert) && fromOf(part) < written.at;
       noteAddresses(alert);
+      parties.add(alert.device);
       rules.push({ alertId: alert.alert_id, filter, fromMs: fromOf(part), untilMs });
       return (isLate ? `${name}: frames of its device before ${toInstant(Math.floor(written.at))} are not in this file. ` : "") + mark(found, name, written);
     },
@@ -115,8 +125,7 @@ export function createSelection(first: AlertPart, settings: EvidenceSettings): S
       if (marked !== undefined) return marked;
       const at = millisecondsOf(frame);
       for (const { fromMs, untilMs } of cores) if (at >= fromMs && at <= untilMs) return "";
-      for (const { fromMs, untilMs, filter } of rules) if (at >= fromMs && at <= untilMs && filter(frame)) return "";
-      return null;
+      return isOfRule(frame, at) || packetsInside(frame).some((packet) => isOfRule(packet, at)) ? "" : null;
     },
   };
 }
