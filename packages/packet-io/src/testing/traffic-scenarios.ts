@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { systemClock } from "@lanthorn/runtime";
+import { nextTurn, systemClock } from "@lanthorn/runtime";
 import { openInjector } from "../send/injector.ts";
 import { openRawSender } from "../send/raw-sender.ts";
 import { createFrameCursor, type FrameBlock } from "../traffic/frame-block.ts";
@@ -17,6 +17,8 @@ interface KeptFrame {
 }
 
 const TEST_ETHERTYPE = 0x88b5;
+/** Sending a frame takes some ten microseconds. */
+const MOST_TRIES = 200_000;
 
 /** A traffic capture that keeps each frame with our test's EtherType, tagged or not. */
 function keepTraffic(reader: TrafficReader, options: Partial<TrafficCaptureOptions> = {}) {
@@ -132,6 +134,24 @@ async function flap(reader: TrafficReader) {
   return capture.losses;
 }
 
+/** Another link is so busy that frames come with each look. */
+async function flapBeside(reader: TrafficReader) {
+  ip("link", "add", "vc", "type", "veth", "peer", "name", "vd");
+  for (const name of ["vc", "vd"]) ip("link", "set", name, "up");
+  const [capture, busy] = [keepTraffic(reader), keepTraffic(reader, { interface: "vc" })];
+  const injector = openInjector({ interface: "vd", clock: systemClock });
+  await injector.send([numberedFrame(0)]);
+  await until(() => busy.frames.length > 0);
+  ip("link", "set", "va", "down");
+  ip("link", "set", "va", "up");
+  for (let tries = 0; tries < MOST_TRIES && capture.losses.length === 0; tries += 1) {
+    await injector.send([numberedFrame(0)]);
+    await nextTurn();
+  }
+  busy.close();
+  return { losses: capture.losses, beside: busy.losses };
+}
+
 async function removed(reader: TrafficReader) {
   const capture = keepTraffic(reader);
   ip("link", "del", "va");
@@ -197,7 +217,7 @@ async function overflow() {
   return { all: sum() === raw.counters().sent, sent: raw.counters().sent, hasDropped: droppedByKernel > 1000, still: capture.counters().droppedByKernel === droppedByKernel, loads };
 }
 
-const byReader = { order, snap, tags, direction, filter, down, flap, removed, refused, noCapability, closeWithin };
+const byReader = { order, snap, tags, direction, filter, down, flap, flapBeside, removed, refused, noCapability, closeWithin };
 
 /** `ring-order`, `pcap-order` and so on. */
 export const trafficScenarios: Readonly<Record<string, () => unknown>> = {

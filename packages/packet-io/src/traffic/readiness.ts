@@ -20,6 +20,8 @@ const WAIT_MS = 500;
 export const LOOK_MS = 6;
 /** So many looks that find nothing, and the thread waits again. */
 const EMPTY_LOOKS = 3;
+/** So many looks in a row, and the thread is asked too: it alone sees that a socket is broken, where another one is busy. */
+const MOST_LOOKS = 40;
 
 /** When to look again, in milliseconds: 0 where some is left for another turn of the event loop; null where there was nothing. */
 export type NextLook = number | null;
@@ -47,6 +49,7 @@ function createReadiness(libc: Libc, clock: PacketIoClock): Readiness {
   let wakeup = -1;
   let state: "idle" | "waiting" | "looking" = "idle";
   let emptyLooks = 0;
+  let looks = 0;
 
   const wake = () => {
     if (state !== "waiting") return;
@@ -67,6 +70,7 @@ function createReadiness(libc: Libc, clock: PacketIoClock): Readiness {
     libc.poll(files, sockets.length + 1, WAIT_MS, (result) => {
       state = "looking";
       emptyLooks = 0;
+      looks = 0;
       const found = result > 0 ? report(sockets, files) : [];
       if (found.some((one) => one !== null)) lookAgain(found);
       else wait();
@@ -76,7 +80,8 @@ function createReadiness(libc: Libc, clock: PacketIoClock): Readiness {
     const look = () => {
       const found = [...watched.values()].map((one) => one(false));
       emptyLooks = found.every((one) => one === null) ? emptyLooks + 1 : 0;
-      if (emptyLooks < EMPTY_LOOKS && watched.size > 0) lookAgain(found);
+      looks += 1;
+      if (emptyLooks < EMPTY_LOOKS && looks < MOST_LOOKS && watched.size > 0) lookAgain(found);
       else wait();
     };
     // One link on which little comes does not wait for another one that is busy.

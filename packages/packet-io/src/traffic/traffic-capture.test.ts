@@ -40,6 +40,10 @@ describe.skipIf(reason !== null).each(["ring", "pcap"] as const)("a capture of a
     expect(await run("flap")).toEqual(["capture-lost"]);
   });
 
+  test("is lost while another one is busy", async () => {
+    expect(await run("flapBeside")).toEqual({ losses: ["capture-lost"], beside: [] });
+  });
+
   test("is lost when its interface is removed", async () => {
     expect(await run("removed")).toEqual({ losses: ["interface-missing"], again: "interface-missing" });
   });

@@ -25,7 +25,7 @@ export function openTraffic(context: RoundContext, { db, outbox }: Queue): Traff
   const supervisor = createTrafficSupervisor({
     settings: configuration.traffic, dataDir: configuration.data_dir, probeId: () => context.identity().probe_id, version: context.version,
     spoolBytes: configuration.files.disk_budget_bytes, site: DEFAULT_CAPTURE_SETTINGS, recentMs: seconds * 1000 * (samples + REPORTS), clock, random, log,
-    start: () => startProcess({ command: withSmallHeap(context.trafficCommand), dataDir: configuration.data_dir }),
+    start: () => startProcess({ command: withThreads(withSmallHeap(context.trafficCommand)), dataDir: configuration.data_dir }),
     onRecorded: (data: PcapRecorded, at) => publisher.publish([{ type: "pcap_recorded", occurred_at: toInstant(at), data }]),
   });
   lifecycle.onClose("traffic", () => supervisor.close());
@@ -46,3 +46,8 @@ export function openTraffic(context: RoundContext, { db, outbox }: Queue): Traff
 function withSmallHeap([node = "", ...rest]: readonly string[]): readonly string[] {
   return ["env", "MALLOC_ARENA_MAX=1", node, "--max-semi-space-size=1", "--optimize-for-size", "--no-memory-reducer", "--v8-pool-size=1", ...rest];
 }
+
+/** One waits for frames: a disk that hangs holds up as many writes as there are files, and must not take its place. */
+const POOL_THREADS = 16;
+
+const withThreads = (command: readonly string[]): readonly string[] => ["env", `UV_THREADPOOL_SIZE=${POOL_THREADS}`, ...command];

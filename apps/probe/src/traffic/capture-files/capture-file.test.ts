@@ -162,6 +162,12 @@ describe("the disk", () => {
     return { results, facts: await file.finish([received(frames)]) };
   };
 
+  test("is given back as it was claimed, however many buffers one call writes", async () => {
+    const free = createFreeSpace({ path: folder, floorBytes: 0, freeBytes: () => 1e9 });
+    await fill(fileOptions(folder, { room: createDiskRoom({ free, budgetBytes: 1e9 }), pool: createBufferPool({ buffers: 16 }) }), 8000);
+    expect(free.free()).toBe(1e9);
+  });
+
   test("is asked before a byte is written: beyond budget or floor a file ends whole at a block and is cut", async () => {
     for (const [why, budgetBytes, floorBytes] of [["budget", 3_000_000, 0], ["floor", 1e9, 97_000_000]] as const) {
       let lowest = Infinity;

@@ -9,7 +9,7 @@ export interface FreeSpace {
   holds(bytes: number, extraFloorBytes: number): boolean;
   /** Counts bytes as written before they are. */
   claim(bytes: number): void;
-  /** What was claimed is written now, or will not be. */
+  /** What was claimed at once is written now, or will not be. */
   settle(bytes: number): void;
   /** Bytes above the floor that are free now, as the file system says; below 0 where others took from it. */
   free(): number;
@@ -22,7 +22,7 @@ export type RoomRefusal = "budget" | "floor";
 export interface DiskRoom {
   /** @returns Null when there is room for so many bytes, which are then counted; else why not. */
   claim(bytes: number): Promise<RoomRefusal | null>;
-  /** What was claimed is on the disk: `written` of `claimed` bytes. */
+  /** What was claimed, as it was claimed, is on the disk: `written` of `claimed` bytes. */
   settle(claimed: number, written: number): void;
   /** Bytes went away with a file that was removed. */
   removed(bytes: number): void;

@@ -132,6 +132,23 @@ describe("continuous capture", () => {
     expect(numbers[0]).toBeGreaterThan(before);
   });
 
+  test("what was missing while no file was open is said by the next one", async () => {
+    const capture = await start({ file_seconds: 2 });
+    await record(capture, 4, () => block(10));
+    await capture.flush();
+    expect(sizes().filter(({ name }) => name.endsWith(".part"))).toEqual([]);
+    capture.sink.onMissing?.(0, 7, "the kernel's ring was full");
+    capture.sink.onMissing?.(0, 3, "the kernel's ring was full");
+    capture.sink.shed(5, 500, 1);
+    await record(capture, 2, () => block(10));
+    await capture.sink.close();
+    const files = sizes().map(({ name }) => name).filter((name) => name.endsWith(".pcapng")).toSorted();
+    const comments = files.map((name) => readFileSync(join(folder, name)).toString("latin1").match(/\d+ frames are missing[^\0]*/g));
+    expect(comments.slice(0, -1).every((found) => found === null)).toBe(true);
+    expect(comments.at(-1)?.join()).toContain("10 frames are missing before this one: the kernel's ring was full");
+    expect(comments.at(-1)?.join()).toContain("5 frames are missing before this one");
+  });
+
   test("without any room it says why, loses frames and nothing else, and goes on by itself", async () => {
     const disk = { bytes: MEBI, floor: 20 * MEBI };
     const capture = await start({}, disk);

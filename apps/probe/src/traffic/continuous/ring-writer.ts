@@ -79,14 +79,15 @@ export function createRingWriter(deps: RingWriterDeps): RingWriter {
   let flushedAt = 0;
   const outcome: Outcome = { dropped: 0, problem: null, retryAt: Number.NEGATIVE_INFINITY };
   let isClosed = false;
+  const unsaid = createUnsaid();
 
   function begin(): CaptureFile | null {
     if (isClosed || clock.monotonic() < outcome.retryAt) return null;
     counts = createFrameCounts(interfaces.length);
-    openedAt = clock.monotonic();
-    flushedAt = openedAt;
+    openedAt = flushedAt = clock.monotonic();
     current = openFile(deps, remark);
     remark = "";
+    for (const gap of unsaid.take()) missing(...gap);
     return current;
   }
 
@@ -98,7 +99,8 @@ export function createRingWriter(deps: RingWriterDeps): RingWriter {
   }
 
   function missing(interfaceId: number, frames: number, why: string, by: "kernel" | "probe"): void {
-    current?.missing(interfaceId, frames, why);
+    if (!current) return unsaid.add(interfaceId, frames, why, by);
+    current.missing(interfaceId, frames, why);
     counts.missing(interfaceId, frames, by);
   }
 
@@ -106,6 +108,7 @@ export function createRingWriter(deps: RingWriterDeps): RingWriter {
   function take(interfaceId: number): boolean {
     for (let file = current ?? begin(), tries = 0; file && tries < 2; file = begin(), tries += 1) {
       const added = file.add(cursor, interfaceId);
+      if (added === "added") counts.added(interfaceId, 1);
       if (added !== "full") return added === "added";
       rotate();
     }
@@ -117,19 +120,17 @@ export function createRingWriter(deps: RingWriterDeps): RingWriter {
     unfinished: () => [...finishing.keys(), ...(current ? [current] : [])],
     onBlock(block, interfaceId) {
       cursor.start(block);
-      let taken = 0;
-      while (cursor.next() && take(interfaceId)) taken += 1;
-      counts.added(interfaceId, taken);
-      const lost = block.frames - taken;
+      let lost = block.frames;
+      while (cursor.next() && take(interfaceId)) lost -= 1;
       outcome.dropped += lost;
       if (lost > 0) missing(interfaceId, lost, "the disk was too slow, or had no room", "probe");
     },
     tick() {
       const now = clock.monotonic();
       if (current && now - openedAt >= deps.fileMs && current.contents.packets > 0) rotate();
-      if (!current || now - flushedAt < FLUSH_EVERY_MS) return;
+      if (now - flushedAt < FLUSH_EVERY_MS) return;
       flushedAt = now;
-      void current.flush();
+      void current?.flush();
     },
     flush: async () => void await Promise.all([current?.flush(), ...finishing.values()]),
     get current() {
@@ -145,6 +146,22 @@ export function createRingWriter(deps: RingWriterDeps): RingWriter {
       isClosed = true;
       rotate();
       await Promise.all(finishing.values());
+    },
+  };
+}
+
+/** What was missing while there was no file: the next one says it. One gap for each interface and whoever dropped the frames. */
+function createUnsaid() {
+  const gaps = new Map<string, Parameters<RingWriter["missing"]>>();
+  return {
+    add(...[interfaceId, frames, why, by]: Parameters<RingWriter["missing"]>): void {
+      const [, before = 0] = gaps.get(`${interfaceId} ${by}`) ?? [];
+      gaps.set(`${interfaceId} ${by}`, [interfaceId, before + frames, why, by]);
+    },
+    take() {
+      const all = [...gaps.values()];
+      gaps.clear();
+      return all;
     },
   };
 }

@@ -26,6 +26,7 @@ const BUFFERS = 16;
 /** A slow disk must not let the continuous capture take what evidence and captures on demand are written from. */
 const CONTINUOUS_BUFFERS = 8;
 const REPORT_MS = 1000;
+const FLUSH_MS = 2000;
 const UPLOAD_MS = 5000;
 const AGE_MS = 3_600_000;
 /** An export is never larger than what the disk has above its floor, less this. */
@@ -79,7 +80,10 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   };
   const removeOld = () => void rooms.removeOld(clock.now()).catch((error: unknown) => log.error({ reason: describeError(error) }, "old capture files cannot be removed"));
   removeOld();
-  const stops = [clock.every(REPORT_MS, () => reports.tick()), clock.every(UPLOAD_MS, () => uploads.tick()), clock.every(AGE_MS, removeOld)];
+  const stops = [
+    clock.every(REPORT_MS, () => reports.tick()), clock.every(FLUSH_MS, () => recordings.flush()), clock.every(UPLOAD_MS, () => uploads.tick()),
+    clock.every(AGE_MS, removeOld),
+  ];
 
   return {
     ringMemory,

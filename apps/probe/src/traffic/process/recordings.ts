@@ -12,6 +12,8 @@ import type { OpenRecording, Recording, RecordingAbout, RecordingOptions } from 
 /** Capture files about alerts and on demand, as far as they are written. */
 export interface Recordings {
   readonly open: OpenRecording;
+  /** Every two seconds: what is in memory goes to the disk, so that little is lost with the process, and buffers are free for others. */
+  flush(): void;
   /** The site's settings have changed: what they want left out is left out of open files too, from the next frame on. */
   configure(): void;
   /** Ends a file, and leaves nothing of it; of one that is just being finished, what is left is for the caller to remove. @returns Whether there was one. */
@@ -99,6 +101,9 @@ export function createRecordings(deps: RecordingsDeps): Recordings {
       await running.get(id)?.abandon();
       await finishing.get(id);
       return wasThere;
+    },
+    flush() {
+      for (const { file } of running.values()) void file.flush();
     },
     configure() {
       for (const { file } of running.values()) file.narrow(privacyOf(deps.site()));

@@ -64,7 +64,11 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
   const watches = createWatches({ ...shared, privacy: () => privacyOf(site) });
   // In the order of their importance: at overload the last are left out first. The ring itself is before them all.
   const sinks: readonly Sink[] = [ringSink(), evidence, onDemandSink(captures, watches), ...flows.sinks, ...parts.sinks];
-  const readers = openReaders({ ring, sinks, onHeld: (block) => queue.added(block) }, deps);
+  // Said where the frames would be, behind all that came before them.
+  const sayMissing = (interfaceId: number, frames: number, why: string) => queue.behind(() => {
+    for (const sink of sinks) sink.onMissing?.(interfaceId, frames, why);
+  });
+  const readers = openReaders({ ring, onHeld: (block) => queue.added(block), onMissing: sayMissing }, deps);
   const kernelLoad = () => readers.reduce((most, reader) => Math.max(most, reader.load()), 0);
   const shedder = createShedder({ sinks, clock, log, load: () => Math.max(kernelLoad(), queue.load()) });
   const queue = createBlockQueue({
@@ -116,7 +120,9 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
 
 /** Each interface, whose blocks go into the ring first. */
 function openReaders(
-  { ring, sinks, onHeld }: { readonly ring: MemoryRing; readonly sinks: readonly Sink[]; readonly onHeld: (block: RingBlock) => void },
+  { ring, onHeld, onMissing }: {
+    readonly ring: MemoryRing; readonly onHeld: (block: RingBlock) => void; readonly onMissing: (interfaceId: number, frames: number, why: string) => void;
+  },
   { begin: { settings }, openCapture, clock, log }: ProcessDeps,
 ): readonly InterfaceReader[] {
   const cursor = createFrameCursor();
@@ -129,9 +135,7 @@ function openReaders(
       if (held) onHeld(held);
       return facts.octets;
     },
-    onMissing(frames, why) {
-      for (const sink of sinks) sink.onMissing?.(interfaceId, frames, why);
-    },
+    onMissing: (frames, why) => onMissing(interfaceId, frames, why),
   }));
 }
 

@@ -67,6 +67,21 @@ test("a slow disk is waited for while the ring has room, and a second at most", 
   expect([handed, queue.load()]).toEqual([upTo(60), 0]);
 });
 
+test("what is missing is said behind what came before it", async () => {
+  const { put, handed, state, queue } = createScene();
+  const said: number[] = [];
+  const mark = () => queue.behind(() => void said.push(handed.length));
+  mark();
+  state.kernelLoad = 0.5;
+  put(2);
+  mark();
+  put(3);
+  mark();
+  expect(said).toEqual([0]);
+  await nextTurn();
+  expect([said, handed]).toEqual([[0, 2, 5], upTo(5)]);
+});
+
 test("what is about to leave the ring is handed on before it does, and at the end all that waits", async () => {
   const { put, handed, state, queue } = createScene();
   state.kernelLoad = 1;

@@ -7,6 +7,8 @@ export interface BlockQueue {
   added(block: RingBlock): void;
   /** A block is about to leave the ring: what waits up to it is handed on now. */
   leaving(block: RingBlock): void;
+  /** Does something when what waits now has been handed on: at once where nothing waits. */
+  behind(what: () => void): void;
   /** Which part of the ring waits: 0 to 1. */
   load(): number;
   /** Hands on what waits. */
@@ -37,6 +39,8 @@ export function createBlockQueue(deps: {
   let isTurnDue = false;
   let waitsSince: number | null = null;
   let drained: (() => void) | null = null;
+  let lastSequence = -1;
+  const marks: { readonly sequence: number; readonly what: () => void }[] = [];
 
   const load = () => Math.min(1, waitingBytes / ringBytes);
 
@@ -53,6 +57,7 @@ export function createBlockQueue(deps: {
     nextSequence = block.sequence + 1;
     waitingBytes -= block.end - block.offset;
     deps.dispatch(block);
+    while (marks[0] && marks[0].sequence <= block.sequence) marks.shift()?.what();
   }
 
   function turn(): void {
@@ -77,11 +82,16 @@ export function createBlockQueue(deps: {
     load,
     added(block) {
       const isFirst = waitingBytes === 0;
+      lastSequence = block.sequence;
       waitingBytes += block.end - block.offset;
       if (!isFirst) return;
       if (isToWait()) schedule(LOOK_AGAIN_MS);
       else if (deps.kernelLoad() > COPY_ONLY_ABOVE) schedule(0);
       else handOn(block);
+    },
+    behind(what) {
+      if (waitingBytes === 0) what();
+      else marks.push({ sequence: lastSequence, what });
     },
     leaving({ sequence }) {
       while (nextSequence <= sequence && waitingBytes > 0) handOn(ring.blockAt(nextSequence) as RingBlock);
