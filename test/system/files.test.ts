@@ -68,7 +68,7 @@ describe("a large capture that a probe sends while either side is killed again a
       await running[which]?.kill();
       await start[which]();
     }
-    await waitFor("the whole file", async () => ((await stateOf()) === "ready" ? true : null), { everyMs: 20 });
+    await waitFor("the whole file", async () => ((await stateOf()) === "ready" ? true : null), { everyMs: 500 });
     await waitFor("an empty spool", () => (readdirSync(join(box.dataDir, "outgoing")).length === 0 ? true : null));
     process.stderr.write(`files: ${SIZE} bytes in ${Math.round(performance.now() - startedAt)} ms with ${KILLS_OF_EACH * 2} kills\n`);
 
