@@ -38,11 +38,28 @@ export async function readNote(folder: string, id: string): Promise<CaptureNote 
   return CaptureNote.safeParse(parseJson(text)).data ?? null;
 }
 
+/** Changes of notes that go on, by their path: each begins when the one before has ended. */
+const changing = new Map<string, Promise<unknown>>();
+
+/** Changes a note by what is in it: two that read it at once would lose one's change. */
+async function inTurn<T>(path: string, change: () => Promise<T>): Promise<T> {
+  const before = changing.get(path) ?? Promise.resolve();
+  const done = before.then(change, change);
+  changing.set(path, done);
+  try {
+    return await done;
+  } finally {
+    if (changing.get(path) === done) changing.delete(path);
+  }
+}
+
 /** Notes that the daemon has this file's facts, so that they are not reported again after the next start. Where there is no file, nothing is left. */
-export async function markReported(folder: string, id: string): Promise<void> {
-  const note = await readNote(folder, id);
-  if (note && isWithoutFile(note.recorded)) await removeCaptureFile(folder, id);
-  else if (note) await writeNote(folder, { ...note, is_reported: true });
+export function markReported(folder: string, id: string): Promise<void> {
+  return inTurn(notePath(folder, id), async () => {
+    const note = await readNote(folder, id);
+    if (note && isWithoutFile(note.recorded)) await removeCaptureFile(folder, id);
+    else if (note) await writeNote(folder, { ...note, is_reported: true });
+  });
 }
 
 /** Whether nothing came of it, or nothing is left: what there is to say of it is its note alone. */
@@ -55,14 +72,16 @@ export function isWithoutFile({ state }: Pick<PcapRecorded, "state">): boolean {
  * @param why In words.
  * @returns What is to be reported; null where nobody knows what the file was.
  */
-export async function removeForRoom(folder: string, id: string, why: string): Promise<PcapRecorded | null> {
-  const note = await readNote(folder, id);
-  const recorded = note && { ...note.recorded, state: "removed" as const, detail: why };
-  // On a disk that takes nothing, room is what matters: then it is said only as long as this process lives.
-  const isNoted = recorded !== null && await writeNote(folder, { recorded, is_reported: false }).then(() => true, () => false);
-  if (isNoted) await rm(filePath(folder, id), { force: true });
-  else await removeCaptureFile(folder, id);
-  return recorded;
+export function removeForRoom(folder: string, id: string, why: string): Promise<PcapRecorded | null> {
+  return inTurn(notePath(folder, id), async () => {
+    const note = await readNote(folder, id);
+    const recorded = note && { ...note.recorded, state: "removed" as const, detail: why };
+    // On a disk that takes nothing, room is what matters: then it is said only as long as this process lives.
+    const isNoted = recorded !== null && await writeNote(folder, { recorded, is_reported: false }).then(() => true, () => false);
+    if (isNoted) await rm(filePath(folder, id), { force: true });
+    else await removeCaptureFile(folder, id);
+    return recorded;
+  });
 }
 
 /** Takes away a file with all that belongs to it; what is not there is no fault. */
