@@ -9,12 +9,13 @@ import { bundleProgram } from "../lab/bundle-program.ts";
 import { unpackDebianPackages } from "../lab/debian-packages.ts";
 import { openProbePlace, type ProbePlace } from "./capture-probe.ts";
 import { type CapturePlace, peakMegabytes, peersOf, type StartCapturing, startWriter } from "./capture-programs.ts";
-import { processorSeconds } from "./processor-time.ts";
+import { threadSeconds } from "./processor-time.ts";
 
-/** Frames of one run by their octets: about half a gigabyte at most is written, and removed. */
-const RUNS: readonly { readonly size: number; readonly count: number }[] = [{ size: 64, count: 1_500_000 }, { size: 300, count: 1_000_000 }, { size: 1500, count: 300_000 }];
+/** Frames of one run by their octets: a gigabyte at most is written, and removed. */
+const RUNS: readonly { readonly size: number; readonly count: number }[] = [{ size: 64, count: 2_000_000 }, { size: 300, count: 1_500_000 }, { size: 1500, count: 500_000 }];
 /** Where something is lost at full speed, these parts of it are offered too. */
 const LOWER_RATES = [0.5, 0.25, 0.1];
+const LOWER_SECONDS = 5;
 /** What is on its way when the sender ends is there by then: a second is the longest that tcpdump leaves frames in the kernel. */
 const DRAIN_MS = 1500;
 const SETTLE_MS = 500;
@@ -64,7 +65,7 @@ async function measure(programs: Programs, place: CapturePlace, rounds: number) 
     const isWhole = [full, ...Object.values(full.peers)].every(({ dropped }) => dropped === 0);
     for (const part of isWhole ? [] : LOWER_RATES) {
       const pps = Math.round(full.offered_pps * part);
-      rows.push(await runAll(programs, place, { size, count: Math.min(count, pps * 3), pps, rounds }));
+      rows.push(await runAll(programs, place, { size, count: Math.min(count, pps * LOWER_SECONDS), pps, rounds }));
     }
   }
   return rows;
@@ -92,10 +93,10 @@ async function runOnce(start: StartCapturing, place: CapturePlace, flood: { read
   await pause(SETTLE_MS);
   const warm = await send(place.namespace, { ...WARM_UP, size: flood.size });
   await pause(SETTLE_MS);
-  const before = processorSeconds(capturing.pid);
+  const before = threadSeconds(capturing.pid);
   const { sent, seconds } = await send(place.namespace, flood);
   await pause(DRAIN_MS);
-  const used = processorSeconds(capturing.pid) - before;
+  const used = threadSeconds(capturing.pid) - before;
   const rss_mb = peakMegabytes(capturing.pid);
   const { captured } = await capturing.stop();
   const dropped = Math.max(0, warm.sent + sent - captured);

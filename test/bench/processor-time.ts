@@ -9,7 +9,16 @@ export function processorSeconds(pid: number): number {
   return [14, 15, 16, 17].reduce((sum, field) => sum + Number(fields[field - 3]), 0) / TICKS_PER_SECOND;
 }
 
-/** The same with the children that run now, such as a PostgreSQL's, one for each connection. */
+/**
+ * User and system time of a process's threads that run now, in seconds and to the nanosecond: `processorSeconds` counts in hundredths.
+ * @see https://docs.kernel.org/scheduler/sched-stats.html
+ */
+export function threadSeconds(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return threads.reduce((sum, thread) => sum + Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "latin1").split(" ")[0]), 0) / 1e9;
+}
+
+/** User and system time of a process with the children that run now, such as a PostgreSQL's, one for each connection. */
 export function familySeconds(pid: number): number {
   return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + processorSeconds(each), 0);
 }

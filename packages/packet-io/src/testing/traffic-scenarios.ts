@@ -196,8 +196,8 @@ async function overflow() {
   const capture = keepTraffic("ring", { promiscuous: false, filter: "udp dst port 7", onBlock: (block) => void (frames += block.frames) });
   const raw = openRawSender({ interface: "vb", excluded: () => ({ holds: () => false, hasIpv6: false }) });
   const frame = udpFrame({ ip: "10.9.0.9", port: 7 });
-  // The ring of 8 MiB holds some 60,000 of these.
-  for (let count = 0; count < 100_000; count += 1) {
+  // The ring of 16 MiB holds some 120,000 of these.
+  for (let count = 0; count < 200_000; count += 1) {
     let place = raw.place();
     while (place < 0) {
       raw.flush();

@@ -15,8 +15,8 @@ const DROPS_EVERY_MS = 1000;
 const RETURN_CONSTANT = 0x06;
 /** Frames of one look that are many: thousands a second come, and nobody waits for one of them. */
 const MANY_FRAMES = 64;
-/** The next look is to find so many blocks, a sixth of the kernel's ring. */
-const BLOCKS_OF_A_LOOK = 10;
+/** The next look is to find so many blocks, an eighth of the kernel's ring. */
+const BLOCKS_OF_A_LOOK = 16;
 /** A look costs as much as hundreds of frames, as the processor's caches are others' by then; beyond this, fewer looks save nothing. */
 const LONGEST_LOOK_MS = 50;
 const SHORTEST_LOOK_MS = 3;

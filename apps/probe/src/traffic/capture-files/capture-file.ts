@@ -76,7 +76,7 @@ export function openCaptureFile(options: CaptureFileOptions): CaptureFile {
   const { folder, id, interfaces, room, clock } = options;
   const privacy = createFilePrivacy(options);
   const keys = createFlowKeyReader(interfaces[0]?.linkType);
-  const contents = createContents();
+  const contents = createContents({ isSummed: options.about !== null });
   const gaps = createFrameGaps(interfaces.length);
   const trailerBytes = TRAILER_BYTES * interfaces.length;
   const begun = beginRecord(options, clock.now());

@@ -19,9 +19,9 @@ export interface GrowingContents extends FileContents {
   add(frame: FrameView, key: FlowKey, isFirst: boolean, position: number): void;
 }
 
-/** Of a file that has nothing yet. */
-export function createContents(): GrowingContents {
-  const summary = createSummaryMaker();
+/** Of a file that has nothing yet. @param options.isSummed Whether its summary is read, or only its flows. */
+export function createContents({ isSummed = true }: { readonly isSummed?: boolean } = {}): GrowingContents {
+  const summary = createSummaryMaker({ hasTimeLine: isSummed });
   const places = createFilePlaces();
   const contents = {
     summary, places, packets: 0, firstAt: null as number | null, lastAt: null as number | null,

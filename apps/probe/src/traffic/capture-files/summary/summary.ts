@@ -30,8 +30,8 @@ interface Amount {
   bytes: number;
 }
 
-/** @returns A maker that takes 350 KiB. */
-export function createSummaryMaker(): SummaryMaker {
+/** @returns A maker that takes 350 KiB. @param options.hasTimeLine Without it the line of time stays empty. */
+export function createSummaryMaker({ hasTimeLine = true }: { readonly hasTimeLine?: boolean } = {}): SummaryMaker {
   const talkers = createFlowTally({ places: TALKER_PLACES });
   const protocols = new Map<number, Amount>();
   const end = new Uint32Array(KEY_WORDS);
@@ -59,7 +59,7 @@ export function createSummaryMaker(): SummaryMaker {
   return {
     add(frame, key, isFirst) {
       flows.add(key, frame.wireLength, isFirst, frame.seconds * 1e6 + Math.floor(frame.nanoseconds / 1000));
-      timeLine.add(frame.seconds * 1000 + Math.floor(frame.nanoseconds / 1e6));
+      if (hasTimeLine) timeLine.add(frame.seconds * 1000 + Math.floor(frame.nanoseconds / 1e6));
     },
     read() {
       // On copies: what is still in the table of flows counts on.
