@@ -61,16 +61,16 @@ describe.skipIf(!canMakeLabs() || !hasRecog)("databases of fingerprints that a r
     expect(small).toMatchObject({ unchanged: false, files: 1, refused: 0 });
     await scan("core-switch");
     await reported("core-switch", "os Debian");
-    expect((await profileOf("core-switch")).verdicts.model).toBeUndefined();
+    expect(await byRecog("core-switch")).not.toContain("model J9019B");
 
     const whole = await fingerprints("update", "--from", RECOG);
     expect(whole).toMatchObject({ unchanged: false, right: whole["examples"] });
     await scan("core-switch");
-    // Its description says which switch it is; our own rules know it for a switch, and Recog for that one.
     await reported("core-switch", "model J9019B");
-    const { verdicts } = await profileOf("core-switch");
-    expect(verdicts.model).toMatchObject({ value: "J9019B", sources: ["snmp-description:recog:161"] });
-    expect(verdicts.device_type?.value).toBe("switch");
+    // Our own rules read its description too, so that Recog's reading stands beside theirs.
+    const { verdicts, evidence } = await profileOf("core-switch");
+    expect(evidence["model"]?.map(({ value, source }) => [value, source])).toContainEqual(["J9019B", "snmp-description:recog:161"]);
+    expect([verdicts.model?.value, verdicts.device_type?.value]).toEqual(["J9019B", "switch"]);
 
     expect(await fingerprints("rollback")).toEqual({ version: small["version"] });
     await scan("printer");

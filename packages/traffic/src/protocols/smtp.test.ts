@@ -15,19 +15,20 @@ const tshark = await unpackOrSay(["tshark"], "comparison of SMTP with tshark");
 /** Answers as Postfix does; for curl. */
 async function startServer() {
   const server = createServer((socket) => {
-    let isBody = false;
+    let body: string | null = null;
     socket.write("220 mail.example ESMTP Postfix\r\n");
     socket.on("error", () => undefined);
     socket.on("data", (bytes: Buffer) => {
       const text = bytes.toString("latin1");
-      if (isBody) {
-        if (!text.endsWith("\r\n.\r\n")) return;
-        isBody = false;
+      if (body !== null) {
+        body += text;
+        if (!body.endsWith("\r\n.\r\n")) return;
+        body = null;
         socket.write("250 2.0.0 Ok: queued as 1\r\n");
       } else if (text.startsWith("EHLO")) socket.write("250-mail.example\r\n250-SIZE 1000\r\n250-AUTH PLAIN LOGIN\r\n250 8BITMIME\r\n");
       else if (text.startsWith("AUTH LOGIN")) socket.write("334 VXNlcm5hbWU6\r\n");
       else if (text.startsWith("DATA")) {
-        isBody = true;
+        body = "";
         socket.write("354 End data with <CR><LF>.<CR><LF>\r\n");
       } else if (/^[A-Za-z0-9+/=]+\r\n$/.test(text) && !text.startsWith("QUIT")) socket.write(text.startsWith("aHVud") ? "235 2.7.0 ok\r\n" : "334 UGFzc3dvcmQ6\r\n");
       else socket.write(text.startsWith("QUIT") ? "221 2.0.0 Bye\r\n" : "250 2.1.0 Ok\r\n");
