@@ -1,6 +1,7 @@
 import type { AccessTables } from "./schema/access.ts";
 import type { BaselineTables } from "./schema/baselines.ts";
 import type { CaptureTables } from "./schema/captures.ts";
+import type { CveTables } from "./schema/cve.ts";
 import type { EventTables } from "./schema/events.ts";
 import type { FeedTables } from "./schema/feeds.ts";
 import type { InventoryTables } from "./schema/inventory.ts";
@@ -11,4 +12,4 @@ import type { ServiceTables } from "./schema/services.ts";
  * Rows as they lie in the database. Every moment is ISO 8601 text in UTC, which sorts by time in SQLite and PostgreSQL
  * alike; truths are 0 and 1; lists and objects are JSON text. Every table of a tenant's has `tenant_id`.
  */
-export interface Schema extends AccessTables, BaselineTables, CaptureTables, ProbeTables, InventoryTables, EventTables, FeedTables, ServiceTables {}
+export interface Schema extends AccessTables, BaselineTables, CaptureTables, CveTables, ProbeTables, InventoryTables, EventTables, FeedTables, ServiceTables {}
