@@ -48,7 +48,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   collector: [
     ["db"],
-    ["jobs", "sealing", "software"],
+    ["archives", "jobs", "sealing", "software"],
     ["backups", "certificates"],
     ["gateway"],
     ["broker", "documents", "events", "identity", "services/auth", "services/bundles", "services/sites", "services/vault"],

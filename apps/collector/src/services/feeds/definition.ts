@@ -44,7 +44,7 @@ export interface FeedDefinition {
   readonly subject: FeedSubject;
   readonly format: FeedFormat;
   readonly source: SourceKind;
-  /** Fetched only where the configuration enables it: its consumer does not read the form in which its public source has it. */
+  /** Fetched only where the configuration enables it: it is large, and adds little to the others. */
   readonly isOptIn?: true;
   /** Where its source changes less often than the site-wide interval; null for that. */
   readonly intervalHours: number | null;

@@ -250,6 +250,6 @@ describe("what was handed over", () => {
 
 test("feeds in a form that nothing reads are fetched only where the configuration enables them", () => {
   const names = (settings: object) => configureFeeds(FEEDS, FeedSettings.parse(settings)).map(({ definition }) => definition.name);
-  expect(names({})).toEqual(["nvd", "kev", "epss", "debian", "ctid", "attack-to-cve"]);
+  expect(names({})).toEqual(["nvd", "kev", "epss", "debian", "osv", "ctid", "attack-to-cve"]);
   expect(names({ sources: { osv: { enabled: true }, kev: { enabled: false } } })).toEqual(["nvd", "epss", "debian", "osv", "ctid", "attack-to-cve"]);
 });

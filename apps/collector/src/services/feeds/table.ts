@@ -12,8 +12,8 @@ const DAILY = 24;
 const WEEKLY = 168;
 
 /**
- * Every kind of data that is downloaded. A new one is a row here, and the consumer of its subject. Opt-in ones are published as archives of
- * many files (`cve-list`, `osv`), as XML (`cwe`) or as STIX bundles (`capec`, `attack`), which the import does not read.
+ * Every kind of data that is downloaded. A new one is a row here, and the consumer of its subject. Opt-in ones are large and say what others do
+ * (`cve-list`), or are published as XML (`cwe`) or as STIX bundles (`capec`, `attack`), which the import does not read.
  */
 export const FEEDS: readonly FeedDefinition[] = [
   {
@@ -50,7 +50,7 @@ export const FEEDS: readonly FeedDefinition[] = [
     ...PLAIN, maxBytes: 500 * MB, maxUnpackedBytes: 2 * GB, mark: { record: '"releases"', end: "}" }, minRecords: 20_000, maxDropPercent: 5,
   },
   {
-    name: "osv", title: "OSV", subject: "cve", format: "osv", isOptIn: true, intervalHours: DAILY,
+    name: "osv", title: "OSV", subject: "cve", format: "osv", intervalHours: DAILY,
     source: {
       kind: "files", url: "https://osv-vulnerabilities.storage.googleapis.com/",
       files: ["Debian", "Ubuntu", "Alpine"].map((ecosystem) => ({ name: `osv-${ecosystem.toLowerCase()}.zip`, path: `${ecosystem}/all.zip` })),

@@ -17,6 +17,9 @@ export const currentFile = (directory: string): string => join(directory, CURREN
 /** The file in which whoever holds the lock builds the next generation. */
 export const nextFile = (directory: string): string => join(directory, NEXT);
 
+/** A file of whoever holds the lock, which is removed with the next generation. */
+export const scratchFile = (directory: string): string => `${nextFile(directory)}-archive`;
+
 /**
  * Lets one process at a time build a generation. The lock is SQLite's on a file of its own, so it ends with the process, however that ends.
  * @returns What releases it; null while another process builds.

@@ -1,11 +1,10 @@
 import { statSync } from "node:fs";
 import { CollectorError } from "../../../errors.ts";
 import { createFactWriter } from "./fact-writer.ts";
-import { readFeedBytes } from "./feeds/feed-bytes.ts";
+import { readFeedFile } from "./feeds/feed-file.ts";
 import type { FeedSinks } from "./feeds/feed-entries.ts";
-import { createFileReader } from "./feeds/feed-reader.ts";
 import { createFeedTally } from "./feeds/feed-tally.ts";
-import { currentFile, installNext, lockDatabases, removeNext } from "./files.ts";
+import { currentFile, installNext, lockDatabases, removeNext, scratchFile } from "./files.ts";
 import { beginGeneration, type GenerationCounts, type NextGeneration } from "./generation.ts";
 import type { CveFeed, CveImport, CveImportProgress, CveImportResult, FeedOutcome } from "./import-types.ts";
 import { createRecordWriter } from "./record-writer.ts";
@@ -59,7 +58,7 @@ async function build(
     const records = createRecordWriter(next.db, { generation: next.number, now: input.now, isFresh: next.isFresh });
     const facts = createFactWriter(next.db);
     for (const feed of feeds) {
-      const outcome = await takeFeed(feed, { records, facts }, report);
+      const outcome = await takeFeed(feed, { records, facts, report, scratch: scratchFile(input.directory) });
       if (outcome.error !== null) {
         broken.set(feed.name, outcome);
         return null;
@@ -83,7 +82,9 @@ async function build(
   }
 }
 
-async function takeFeed(feed: CveFeed, sinks: Omit<FeedSinks, "tally">, report: (progress: CveImportProgress) => void): Promise<FeedOutcome> {
+async function takeFeed(feed: CveFeed, { report, scratch, ...sinks }: Omit<FeedSinks, "tally"> & {
+  readonly report: (progress: CveImportProgress) => void; readonly scratch: string;
+}): Promise<FeedOutcome> {
   const { name } = feed;
   let kind: string | null = null;
   const octetsTotal = feed.files.reduce((sum, { path }) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
@@ -92,21 +93,22 @@ async function takeFeed(feed: CveFeed, sinks: Omit<FeedSinks, "tally">, report: 
     if (records % RECORDS_A_LINE === 0) report({ stage: "reading", feed: name, records, octets, octetsTotal });
   });
   report({ stage: "reading", feed: name, records: 0, octets, octetsTotal });
+  const kinds = new Set<string>();
+  const onKind = (found: string) => {
+    kind = found;
+    return kinds.size < kinds.add(found).size;
+  };
   for (const file of feed.files) {
-    const reader = createFileReader(feed, { ...sinks, tally }, (found) => {
-      const isFirst = kind !== found;
-      kind = found;
-      return isFirst;
-    });
     const before = octets;
-    const read = await readFeedBytes(file.path, (chunk, done) => {
-      octets = before + done;
-      reader.push(chunk);
+    const read = await readFeedFile(file.path, {
+      feed, sinks: { ...sinks, tally }, onKind, scratch,
+      onOctets(done) {
+        octets = before + done;
+      },
     });
     octets = before + read.octets;
     unpacked += read.unpacked;
-    const fault = read.error ?? reader.end();
-    if (fault !== null) return { name, kind, octets, unpacked, ...tally.counts(), error: `${file.name}: ${fault}` };
+    if (read.error !== null) return { name, kind, octets, unpacked, ...tally.counts(), error: `${file.name}: ${read.error}` };
   }
   const { records } = tally.counts();
   report({ stage: "reading", feed: name, records, octets, octetsTotal });

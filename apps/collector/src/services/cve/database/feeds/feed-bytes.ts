@@ -8,11 +8,11 @@ import { describeError } from "@lanthorn/runtime";
 /** What may come out of one file. NVD's whole list is 1.5 GB, the CVE list 2 GB. */
 export const MAX_UNPACKED_BYTES = 8 * 1024 ** 3;
 /**
- * How much more may come out than went in: JSON of feeds packs to a 10th to a 25th, and a bomb to a 1000th. It counts from `RATIO_FREE_BYTES` on,
- * below which nothing is a bomb.
+ * How much more may come out than went in: JSON of feeds packs to a 10th to a 25th, and a bomb to a 1000th.
  */
 export const MAX_RATIO = 200;
-const RATIO_FREE_BYTES = 64 * 1024 ** 2;
+/** The ratio counts from here on: what unpacks to less is no bomb. */
+export const RATIO_FREE_BYTES = 64 * 1024 ** 2;
 const CHUNK_BYTES = 256 * 1024;
 /** Of the dictionary of `xz`: files that need more are refused by it. */
 const XZ_MEMORY = "--memlimit-decompress=256MiB";
@@ -65,12 +65,15 @@ export async function readFeedBytes(file: string, onChunk: (chunk: Uint8Array, o
   }
 }
 
-async function packingOf(file: string): Promise<"gzip" | "xz" | "none"> {
+/** How a file is packed, by its first bytes. @throws what the file system throws. */
+export async function packingOf(file: string): Promise<"gzip" | "xz" | "zip" | "none"> {
   const handle = await open(file, "r");
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(6), 0, 6, 0);
     const start = buffer.subarray(0, bytesRead).toString("hex");
     if (start.startsWith("1f8b")) return "gzip";
+    // An archive without files has the end of its directory alone.
+    if (start.startsWith("504b0304") || start.startsWith("504b0506")) return "zip";
     return start === "fd377a585a00" ? "xz" : "none";
   } finally {
     await handle.close();

@@ -24,12 +24,17 @@ const KINDS: Readonly<Record<FeedFormat, readonly FeedKind[]>> = {
   osv: ["osv", "osv-array"],
 };
 
-/**
- * What a file is, is seen by how it begins.
- * @param feed.format Null where it may be any.
- * @param onKind Called once, with what the file is, before its entries are taken. It returns whether this is the first file of that kind.
- */
-export function createFileReader(feed: Pick<CveFeed, "format" | "name" | "isWhole">, sinks: FeedSinks, onKind: (kind: FeedKind) => boolean): FileReader {
+/** How a file of a feed is read. */
+export interface FileReading {
+  /** Its `format` is null where the file may be any. */
+  readonly feed: Pick<CveFeed, "format" | "name" | "isWhole">;
+  readonly sinks: FeedSinks;
+  /** Called with what the file is, before its entries are taken. It returns whether this is the feed's first file of that kind. */
+  readonly onKind: (kind: FeedKind) => boolean;
+}
+
+/** What a file is, is seen by how it begins. */
+export function createFileReader({ feed, sinks, onKind }: FileReading): FileReader {
   let reader: ReturnType<typeof createFeedReader> | null = null;
   let fault: string | null = null;
   let head: Uint8Array = new Uint8Array(0);
@@ -58,12 +63,20 @@ export function createFileReader(feed: Pick<CveFeed, "format" | "name" | "isWhol
     },
     end() {
       if (reader === null && fault === null) start();
-      if (reader === null) return fault;
-      const summary = reader.end();
-      for (const [reason, count = 0] of Object.entries(summary.refused)) sinks.tally.refused(reason, count);
-      return faultOf(summary);
+      return reader === null ? fault : countRefused(reader.end(), sinks);
     },
   };
+}
+
+/** Reads a file of an archive of which it is known what its files are, one record each. */
+export function createRecordFileReader(kind: FeedKind, { feed, sinks }: FileReading): FileReader {
+  const reader = createFeedReader(kind, (entry) => takeEntry(entry, feed.name, sinks));
+  return { push: (chunk) => reader.push(chunk), end: () => countRefused(reader.end(), sinks) };
+}
+
+function countRefused(summary: FeedSummary, { tally }: FeedSinks): string | null {
+  for (const [reason, count = 0] of Object.entries(summary.refused)) tally.refused(reason, count);
+  return faultOf(summary);
 }
 
 function faultOf({ fault, isFound, claimedElements, elements }: FeedSummary): string | null {

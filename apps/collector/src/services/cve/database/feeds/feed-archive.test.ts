@@ -1,0 +1,91 @@
+import { existsSync, readdirSync } from "node:fs";
+import { silentLog } from "@lanthorn/runtime";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { zipOf } from "../../../../archives/testing/zip-archive.ts";
+import { importFeeds } from "../import.ts";
+import type { CveImport } from "../import-types.ts";
+import { type CveReader, openCveReader } from "../reader.ts";
+import { type CveFolder, createCveFolder, jsonLines, manySamples } from "../testing/nvd.ts";
+
+let folder: CveFolder;
+let reader: CveReader;
+beforeEach(() => {
+  folder = createCveFolder();
+  reader = openCveReader(folder.directory, { log: silentLog });
+});
+afterEach(() => {
+  reader.close();
+  folder.remove();
+});
+
+const take = (bytes: Buffer, format: CveImport["feeds"][number]["format"] = null) => {
+  const wish = folder.wish(folder.write("feed.zip", bytes));
+  return importFeeds({ ...wish, feeds: wish.feeds.map((feed) => ({ ...feed, format })) }, () => {});
+};
+
+/** A record of the CVE list. */
+const cve = (number: number): string => JSON.stringify({
+  dataType: "CVE_RECORD", dataVersion: "5.1",
+  cveMetadata: { cveId: `CVE-2026-${number}`, state: "PUBLISHED", datePublished: "2026-01-01T00:00:00Z", dateUpdated: "2026-01-02T00:00:00Z" },
+  containers: { cna: { descriptions: [{ lang: "en", value: `Fault ${number}.` }], affected: [{ vendor: "example", product: "server", versions: [{ version: "1.0", status: "affected" }] }] } },
+}, null, 2);
+const osv = (number: number, release = "12"): string => JSON.stringify({
+  schema_version: "1.7.0", id: `DSA-${number}`, modified: "2026-01-01T00:00:00Z", upstream: [`CVE-2026-${number}`],
+  affected: [{ package: { ecosystem: `Debian:${release}`, name: "server" }, ranges: [{ type: "ECOSYSTEM", events: [{ introduced: "0" }, { fixed: `1.${number}-1` }] }] }],
+});
+const many = (of: (number: number) => string, count = 500) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`cves/2026/1xxx/CVE-2026-${1000 + index}.json`, of(1000 + index)]));
+
+describe("an archive of files with a record each", () => {
+  test("is read file by file, without what else is in it", async () => {
+    const result = await take(zipOf({ "README.md": "words", "cves/": "", ...many(cve), "cves/deltaLog.json": '[{"fetchTime":"x"}]' }), "cve-list");
+    expect(result).toMatchObject({ state: "imported", feeds: [{ kind: "cve-list", added: 500, records: 501, refused: 1, error: null }] });
+    expect(reader.record("CVE-2026-1499")?.description).toBe("Fault 1499.");
+    expect(readdirSync(folder.directory).toSorted()).toEqual(["current.db", "import.lock"]);
+  });
+
+  test("is found in an archive too, as the CVE list's release has it", async () => {
+    const result = await take(zipOf({ "cves.zip": zipOf(many(cve)) }));
+    expect(result).toMatchObject({ state: "imported", feeds: [{ kind: "cve-list", added: 500 }] });
+    expect(readdirSync(folder.directory).toSorted()).toEqual(["current.db", "import.lock"]);
+    const inMany = await take(zipOf({ "x.zip": zipOf({ "y.zip": zipOf(many(cve, 3)) }) }));
+    expect(inMany.feeds).toMatchObject([{ error: expect.stringContaining("archive in an archive in an archive") as string }]);
+  });
+
+  test("is read without the single ones that are broken, and refused where many are", async () => {
+    const broken = { "cves/a.json": cve(1).slice(0, -20), "cves/b.json": "{{{", "cves/c.json": "" };
+    expect(await take(zipOf({ ...many(cve), ...broken }))).toMatchObject({ state: "imported", feeds: [{ added: 500, refused: 3, error: null }] });
+    const halves = zipOf({ ...many(() => "{", 100), ...many(cve, 50) });
+    expect(await take(halves)).toMatchObject({ state: "refused", feeds: [{ error: expect.stringContaining("cannot be read") as string }] });
+  });
+
+  test("of a distribution's advisories says what fixes what", async () => {
+    await take(zipOf(many(cve, 3)));
+    expect(await take(zipOf(many(osv)), "osv")).toMatchObject({ state: "imported", feeds: [{ kind: "osv", added: 500, refused: 0 }] });
+    expect(reader.record("CVE-2026-1001")?.fixes).toMatchObject([{ distribution: "debian", package: "server", fixedVersion: "1.1001-1" }]);
+  });
+
+  test.each([
+    ["cut off", () => zipOf(many(cve)).subarray(0, 60_000), "no whole ZIP archive"],
+    ["with an encrypted file", () => zipOf(many(cve, 3), { flags: 1 }), "encrypted"],
+    ["packed in another way", () => zipOf(many(cve, 3), { method: 93 }), "method 93"],
+    ["that lies about its sizes", () => zipOf(many(cve, 3), { claimed: 10 }), "damaged"],
+    ["that lies about its names", () => zipOf({ "cves/CVE-2026-1.json": cve(1) }, { localName: "cves/CVE-2026-2.json" }), "damaged"],
+    ["that is a bomb", () => zipOf({ "a.json": "{}" }, { claimed: 100_000_000 }), "times its size"],
+    ["without a feed", () => zipOf({ "a.json": "{}", "b.txt": cve(1) }), "None of the files"],
+    ["without a file", () => zipOf({}), "damaged"],
+    ["of another feed", () => zipOf({ "kev.json": '{"title":"x","count":0,"vulnerabilities":[]}' }), "None of the files"],
+  ])("%s is refused with the reason, and the last generation answers", async (_, content, reason) => {
+    await importFeeds(folder.wish(folder.write("nvd.jsonl", jsonLines(manySamples(5)))), () => {});
+    const result = await take(content(), "cve-list");
+    expect(result).toMatchObject({ state: "refused", feeds: [{ error: expect.stringContaining(reason) as string }] });
+    expect(reader.facts()).toMatchObject({ generation: 1, cves: 5 });
+    expect(existsSync(`${folder.directory}/next.db`)).toBe(false);
+  });
+});
+
+test("an archive of a page of records is as the page", async () => {
+  const page = jsonLines(manySamples(40));
+  expect(await take(zipOf({ "nvd.jsonl": page }))).toMatchObject({ feeds: [{ kind: "nvd-lines", added: 40, error: null }] });
+  expect((await take(zipOf({ "nvd.jsonl": page.slice(0, -30) }))).feeds).toMatchObject([{ error: expect.stringContaining("nvd.jsonl: It is cut off") as string }]);
+});
