@@ -10,6 +10,7 @@ const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   traffic: ["packets"],
   fingerprints: ["packets", "linear-regex", "vulnerability"],
   "linear-regex": [],
+  ids: ["packets", "traffic", "linear-regex"],
   vulnerability: [],
   contract: [],
   client: ["contract"],
@@ -19,7 +20,7 @@ const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that stand on nothing else, or on one named library, so that they stay pure. Tests may use more. */
 const LIBRARY_IMPORTS: Readonly<Record<string, readonly string[]>> = {
-  packets: [], traffic: ["node:crypto"], "linear-regex": [], vulnerability: [], contract: ["zod"], client: ["zod"],
+  packets: [], traffic: ["node:crypto"], ids: ["node:crypto"], "linear-regex": [], vulnerability: [], contract: ["zod"], client: ["zod"],
 };
 
 /** Packages of ours that an app may use. An app that is not here fails the test. */
