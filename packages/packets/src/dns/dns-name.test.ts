@@ -66,7 +66,81 @@ describe("names as text", () => {
   });
 });
 
+/** What a name at a place of a message is, read the plain way; null where it is none. */
+function readPlainly(bytes: Uint8Array, place: number): { readonly labels: readonly string[]; readonly behind: number } | null {
+  const labels: string[] = [];
+  let [at, behind, begin, length, pointers] = [place, -1, place, 1, 0];
+  for (;;) {
+    const first = bytes[at];
+    if (first === undefined) return null;
+    if (first === 0) return { labels, behind: behind < 0 ? at + 1 : behind };
+    if (first >= 0xc0) {
+      const target = ((first & 0x3f) << 8) | (bytes[at + 1] ?? 0);
+      if (behind < 0) behind = at + 2;
+      pointers += 1;
+      if (at + 1 >= bytes.length || target < 12 || target >= begin || pointers > 127) return null;
+      at = begin = target;
+      continue;
+    }
+    length += first + 1;
+    if (first > 63 || length > 255 || at + 1 + first > bytes.length) return null;
+    labels.push(String.fromCharCode(...bytes.subarray(at + 1, at + 1 + first)));
+    at += 1 + first;
+  }
+}
+
 describe("compression", () => {
+  const piece = fc.oneof(
+    fc.nat(40).map((back) => ({ back })), fc.constantFrom(1, 2, 63).map((letters) => ({ letters })), fc.constant({ isEnd: true as const }),
+  );
+
+  test("what a pointer leads to is the same however often it was read before", () => {
+    fc.assert(fc.property(fc.array(fc.array(piece, { maxLength: 6 }), { minLength: 1, maxLength: 30 }), (names) => {
+      const bytes = [0, 0, 0, 0, names.length >> 8, names.length & 0xff, 0, 0, 0, 0, 0, 0];
+      const places: number[] = [];
+      for (const pieces of names) {
+        places.push(bytes.length);
+        for (const one of pieces) {
+          // To the beginning of one of the names before it, mostly.
+          const target = "back" in one ? places.at(-1 - one.back) ?? 12 : 0;
+          if ("letters" in one) bytes.push(one.letters, ...Array.from({ length: one.letters }, () => 0x61 + (bytes.length % 26)));
+          else bytes.push(...("back" in one ? [0xc0 | (target >> 8), target & 0xff] : [0]));
+          if (!("letters" in one)) break;
+        }
+        if (!pieces.some((one) => !("letters" in one))) bytes.push(0);
+        bytes.push(0, 1, 0, 1);
+      }
+      const message = Uint8Array.from(bytes);
+      const expected: string[] = [];
+      let at = 12;
+      for (const _ of names) {
+        const read = readPlainly(message, at);
+        if (read === null || read.behind + 4 > message.length) break;
+        expected.push(read.labels.join(".") || ".");
+        at = read.behind + 4;
+      }
+      const found = decodeDns(message);
+      expect(found.ok ? found.value.questions.map(({ name }) => name) : null).toEqual(expected.length === names.length ? expected : null);
+    }), { numRuns: 500 });
+  });
+
+  test("a message whose records all point to the longest name is read once", () => {
+    const longest = `${`3f${"01".repeat(63)}`.repeat(3)}3d${"01".repeat(61)}00`;
+    const record = "c00c 000c 0001 00000000 0002 c00c";
+    const bytes = fromHex(`0000 8000 0001 03e8 0000 0000 ${longest} 000c 0001 ${record.repeat(1000)}`);
+    let reads = 0;
+    const counted = new Proxy(bytes, {
+      get(target, key) {
+        if (typeof key === "string" && /^\d+$/.test(key)) reads += 1;
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    const found = decodeDns(counted);
+    expect(found.ok && found.value.answers).toHaveLength(1000);
+    expect(reads).toBeLessThan(4 * bytes.length);
+  });
+
   test("a pointer gives the rest of a name", () => {
     expect(secondNameOf("03 616263 02 6465 00", "01 78 c010")).toBe("x.de");
     expect(secondNameOf("03 616263 00", "c00c")).toBe("abc");

@@ -34,19 +34,52 @@ const ESCAPED = Array.from({ length: 256 }, (_, byte) => {
 /**
  * Reads a name and moves `reader` behind it. Pointers may only lead back, before the labels that they end, so that a name
  * always ends.
- * @param reader Over the whole message: pointers count from its first byte.
+ * @param reader Over the message: pointers count from its first byte.
  */
-export function readDnsName(reader: Reader): string | Malformed {
+export type DnsNameReader = (reader: Reader) => string | Malformed;
+
+/** What a pointer leads to. */
+interface Ending {
+  readonly text: string;
+  /** Bytes of its labels. */
+  readonly length: number;
+  readonly pointers: number;
+  /** Behind the last byte that was read for it. */
+  readonly reach: number;
+}
+
+/** A pointer on the way, and what of the name was there before it. */
+interface Passed {
+  readonly target: number;
+  readonly written: number;
+  readonly length: number;
+  readonly pointers: number;
+}
+
+/**
+ * For one message. What a pointer leads to is read once: a record of fourteen bytes can name the longest name twice, and a message has thousands
+ * of records.
+ */
+export function createDnsNameReader(): DnsNameReader {
+  const endings = new Map<number, Ending>();
+  return (reader) => readName(reader, endings);
+}
+
+function readName(reader: Reader, endings: Map<number, Ending>): string | Malformed {
   const walk = new Reader(reader.bytes, reader.offset, reader.end);
   let behind = -1;
   let labelsBegin = walk.offset;
   let length = 1;
   let pointers = 0;
   let written = 0;
-  for (;;) {
+  let reach = 0;
+  let passed: Passed[] | null = null;
+  let ending: Ending | null = null;
+  while (ending === null) {
     const at = walk.offset;
     const first = walk.u8();
     if (walk.failed) return walk.malformed("dns");
+    reach = Math.max(reach, walk.offset);
     if (first === 0) break;
     if (first >= 0xc0) {
       const target = ((first & 0x3f) << 8) | walk.u8();
@@ -54,6 +87,10 @@ export function readDnsName(reader: Reader): string | Malformed {
       if (behind < 0) behind = walk.offset;
       pointers += 1;
       if (target < FIRST_NAME_AT || target >= labelsBegin || pointers > MAX_POINTERS) return badValue("dns", at);
+      const known = endings.get(target);
+      if (known && length + known.length <= MAX_NAME_LENGTH && pointers + known.pointers <= MAX_POINTERS && known.reach <= walk.end) ending = known;
+      else (passed ??= []).push({ target, written, length, pointers });
+      reach = Math.max(reach, walk.offset);
       walk.seek(target);
       labelsBegin = target;
       continue;
@@ -62,10 +99,19 @@ export function readDnsName(reader: Reader): string | Malformed {
     if (first > MAX_LABEL_LENGTH || length > MAX_NAME_LENGTH) return badValue("dns", at);
     walk.skip(first);
     if (walk.failed) return walk.malformed("dns");
+    reach = Math.max(reach, walk.offset);
     written = putLabel(walk.bytes, walk.offset - first, walk.offset, written);
   }
   reader.seek(behind < 0 ? walk.offset : behind);
-  return written === 0 ? ROOT : textOf(written);
+  const own = textOf(written);
+  const text = ending === null || ending.text === "" ? own : own === "" ? ending.text : `${own}.${ending.text}`;
+  const whole = { length: length + (ending?.length ?? 0), pointers: pointers + (ending?.pointers ?? 0), reach: Math.max(reach, ending?.reach ?? 0) };
+  for (const one of passed ?? []) {
+    endings.set(one.target, {
+      text: text.slice(one.written === 0 ? 0 : one.written + 1), length: whole.length - one.length, pointers: whole.pointers - one.pointers, reach: whole.reach,
+    });
+  }
+  return text === "" ? ROOT : text;
 }
 
 /** A name without pointers that may end without the root: RFC 4702 section 2.3.1. @returns Its text, empty without labels, or null. */

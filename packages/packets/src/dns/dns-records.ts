@@ -1,7 +1,7 @@
 /** What DNS records hold, by their type. */
 import { IPV4_LENGTH, IPV6_LENGTH } from "../addresses.ts";
 import { badValue, type Malformed } from "../decoded.ts";
-import { type DnsNameWriter, readDnsName } from "./dns-name.ts";
+import type { DnsNameReader, DnsNameWriter } from "./dns-name.ts";
 import { readTypeBitmap, writeTypeBitmap } from "./dns-type-bitmap.ts";
 import { requireLength, requireRange } from "../limits.ts";
 import type { Reader } from "../reader.ts";
@@ -51,16 +51,19 @@ export interface EdnsOption {
   readonly value: Uint8Array;
 }
 
-/** @param reader Over the message, limited to the data and at its start. Data that is not used up is `bad-value`. */
-export function readDnsData(reader: Reader, type: number, recordClass: number): DnsData | Malformed {
+/**
+ * @param reader Over the message, limited to the data and at its start. Data that is not used up is `bad-value`.
+ * @param readName Of the message.
+ */
+export function readDnsData(reader: Reader, readName: DnsNameReader, type: number, recordClass: number): DnsData | Malformed {
   if (reader.remaining === 0) return { kind: "bytes", bytes: reader.rest() };
-  const data = readByType(reader, type, recordClass);
+  const data = readByType(reader, readName, type, recordClass);
   if ("ok" in data) return data;
   if (reader.failed) return reader.malformed("dns");
   return reader.remaining > 0 ? badValue("dns", reader.offset) : data;
 }
 
-function readByType(reader: Reader, type: number, recordClass: number): DnsData | Malformed {
+function readByType(reader: Reader, readName: DnsNameReader, type: number, recordClass: number): DnsData | Malformed {
   const isInternet = recordClass === DNS_CLASS.internet;
   switch (type) {
     case DNS_TYPE.a:
@@ -70,25 +73,25 @@ function readByType(reader: Reader, type: number, recordClass: number): DnsData 
     case DNS_TYPE.ns:
     case DNS_TYPE.cname:
     case DNS_TYPE.ptr: {
-      const name = readDnsName(reader);
+      const name = readName(reader);
       return typeof name === "string" ? { kind: "name", name } : name;
     }
     case DNS_TYPE.soa:
-      return readSoa(reader);
+      return readSoa(reader, readName);
     case DNS_TYPE.mx: {
       const preference = reader.u16();
-      const exchange = readDnsName(reader);
+      const exchange = readName(reader);
       return typeof exchange === "string" ? { kind: "mx", preference, exchange } : exchange;
     }
     case DNS_TYPE.txt:
       return { kind: "txt", strings: readStrings(reader) };
     case DNS_TYPE.srv: {
       const [priority, weight, port] = [reader.u16(), reader.u16(), reader.u16()];
-      const target = readDnsName(reader);
+      const target = readName(reader);
       return typeof target === "string" ? { kind: "srv", priority, weight, port, target } : target;
     }
     case DNS_TYPE.nsec: {
-      const nextName = readDnsName(reader);
+      const nextName = readName(reader);
       if (typeof nextName !== "string") return nextName;
       const types = readTypeBitmap(reader);
       return "ok" in types ? types : { kind: "nsec", nextName, types };
@@ -100,10 +103,10 @@ function readByType(reader: Reader, type: number, recordClass: number): DnsData 
   }
 }
 
-function readSoa(reader: Reader): DnsData | Malformed {
-  const mname = readDnsName(reader);
+function readSoa(reader: Reader, readName: DnsNameReader): DnsData | Malformed {
+  const mname = readName(reader);
   if (typeof mname !== "string") return mname;
-  const rname = readDnsName(reader);
+  const rname = readName(reader);
   if (typeof rname !== "string") return rname;
   const [serial, refresh, retry, expire, minimum] = [reader.u32(), reader.u32(), reader.u32(), reader.u32(), reader.u32()];
   return { kind: "soa", mname, rname, serial, refresh, retry, expire, minimum };

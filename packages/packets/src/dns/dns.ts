@@ -1,5 +1,5 @@
 import { decoded, type Decoded, type Malformed } from "../decoded.ts";
-import { createDnsNameWriter, type DnsNameWriter, readDnsName } from "./dns-name.ts";
+import { createDnsNameReader, createDnsNameWriter, type DnsNameReader, type DnsNameWriter } from "./dns-name.ts";
 import { DNS_CLASS, DNS_TYPE, type DnsData, type EdnsOption, readDnsData, writeDnsData } from "./dns-records.ts";
 import { requireRange } from "../limits.ts";
 import { Reader } from "../reader.ts";
@@ -80,13 +80,14 @@ export function decodeDns(bytes: Uint8Array): Decoded<DnsMessage> {
   const flags = reader.u16();
   const [questionCount, answerCount, authorityCount, additionalCount] = [reader.u16(), reader.u16(), reader.u16(), reader.u16()];
   if (reader.failed) return reader.malformed("dns");
-  const questions = readAll(reader, questionCount, readQuestion);
+  const readName = createDnsNameReader();
+  const questions = readAll(questionCount, () => readQuestion(reader, readName));
   if ("ok" in questions) return questions;
-  const answers = readAll(reader, answerCount, readRecord);
+  const answers = readAll(answerCount, () => readRecord(reader, readName));
   if ("ok" in answers) return answers;
-  const authorities = readAll(reader, authorityCount, readRecord);
+  const authorities = readAll(authorityCount, () => readRecord(reader, readName));
   if ("ok" in authorities) return authorities;
-  const additionals = readAll(reader, additionalCount, readRecord);
+  const additionals = readAll(additionalCount, () => readRecord(reader, readName));
   if ("ok" in additionals) return additionals;
   return decoded({
     id,
@@ -104,18 +105,18 @@ export function decodeDns(bytes: Uint8Array): Decoded<DnsMessage> {
 }
 
 /** Reads up to `count` items, and stops at the first that is malformed: each takes bytes, so a false count ends with them. */
-function readAll<T extends object>(reader: Reader, count: number, read: (reader: Reader) => T | Malformed): readonly T[] | Malformed {
+function readAll<T extends object>(count: number, read: () => T | Malformed): readonly T[] | Malformed {
   const items: T[] = [];
   for (let left = count; left > 0; left -= 1) {
-    const item = read(reader);
+    const item = read();
     if ("ok" in item) return item;
     items.push(item);
   }
   return items;
 }
 
-function readQuestion(reader: Reader): DnsQuestion | Malformed {
-  const name = readDnsName(reader);
+function readQuestion(reader: Reader, readName: DnsNameReader): DnsQuestion | Malformed {
+  const name = readName(reader);
   if (typeof name !== "string") return name;
   const type = reader.u16();
   const bits = reader.u16();
@@ -123,8 +124,8 @@ function readQuestion(reader: Reader): DnsQuestion | Malformed {
   return { name, type, class: bits & ~TOP_BIT, wantsUnicastResponse: (bits & TOP_BIT) !== 0 };
 }
 
-function readRecord(reader: Reader): DnsRecord | Malformed {
-  const name = readDnsName(reader);
+function readRecord(reader: Reader, readName: DnsNameReader): DnsRecord | Malformed {
+  const name = readName(reader);
   if (typeof name !== "string") return name;
   const type = reader.u16();
   const bits = reader.u16();
@@ -135,7 +136,7 @@ function readRecord(reader: Reader): DnsRecord | Malformed {
   if (reader.failed) return reader.malformed("dns");
   const isOpt = type === DNS_TYPE.opt;
   const recordClass = isOpt ? bits : bits & ~TOP_BIT;
-  const data = readDnsData(new Reader(reader.bytes, start, start + length), type, recordClass);
+  const data = readDnsData(new Reader(reader.bytes, start, start + length), readName, type, recordClass);
   if ("ok" in data) return data;
   return { name, type, class: recordClass, isCacheFlush: !isOpt && (bits & TOP_BIT) !== 0, ttlSeconds, data };
 }
