@@ -14,10 +14,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function createScene(budgetBytes: number) {
+function createScene(budgetBytes: number, makeRoom: () => Promise<boolean> = () => Promise.resolve(false)) {
   const path = join(folder, "file");
   const free = createFreeSpace({ path: folder, floorBytes: 0, freeBytes: () => DISK_BYTES });
-  const room = createDiskRoom({ free, budgetBytes });
+  const room = createDiskRoom({ free, budgetBytes, makeRoom });
   const store = createBlockStore({ path, room, trailerBytes: TRAILER.length, isHashed: false, isDurable: false, after: Promise.resolve() });
   return { free, room, store, octets: () => readFileSync(path).length };
 }
@@ -36,4 +36,17 @@ test("where there is no room for all blocks of a write, the first ones are writt
   await store.append(Buffer.alloc(1));
   await store.finish(TRAILER);
   expect([octets(), room.usedBytes, free.free()]).toEqual([8010, 8010, DISK_BYTES]);
+});
+
+test("an older file that cannot be removed ends this one, with the words of the disk", async () => {
+  const { free, room, store, octets } = createScene(10_000, () => Promise.reject(new Error("EROFS: read-only file system")));
+  await store.append(Buffer.alloc(4000, 1));
+  await store.append(Buffer.alloc(8000, 2));
+  expect(store.fault).toBe("EROFS: read-only file system");
+  await store.finish(TRAILER);
+  expect([octets(), room.usedBytes, free.free()]).toEqual([4010, 4010, DISK_BYTES]);
+
+  const full = createScene(0, () => Promise.reject(new Error("EIO: i/o error")));
+  await full.store.append(Buffer.alloc(1));
+  expect([full.store.fault, await full.store.finish(TRAILER), full.room.usedBytes]).toEqual(["EIO: i/o error", null, 0]);
 });

@@ -34,8 +34,11 @@ export function createBlockStore(deps: {
   let written = 0;
   let kept = 0;
 
+  /** @returns Why there is no room: in words where an older file cannot be removed, null where there is. */
+  const claim = (bytes: number): Promise<string | null> => room.claim(bytes).catch((error: unknown) => describeError(error));
+
   async function begin(): Promise<void> {
-    const refusal = await room.claim(deps.trailerBytes);
+    const refusal = await claim(deps.trailerBytes);
     if (refusal !== null) {
       store.fault = refusal;
       return;
@@ -66,7 +69,7 @@ export function createBlockStore(deps: {
     await store.opened;
     if (store.fault !== null || handle === null) return;
     const octets = octetsOf(blocks);
-    const refusal = await room.claim(octets);
+    const refusal = await claim(octets);
     if (refusal === null) {
       const isWritten = await put(handle, blocks);
       room.settle(octets, isWritten ? octets : 0);

@@ -63,7 +63,11 @@ export function createRingFiles(deps: {
       if (!file) return false;
       files.delete(file.id);
       const before = free.free();
-      await removeCaptureFile(folder, file.id);
+      await removeCaptureFile(folder, file.id).catch((error: unknown) => {
+        // It still takes its room, and is tried again behind all others.
+        files.set(file.id, file);
+        throw error;
+      });
       deps.room().removed(file.bytes);
       if (file.bytes >= MIN_JUDGED_BYTES) useless = free.free() - before < file.bytes / 2 ? useless + 1 : 0;
       deps.onRemoved(file.id);

@@ -190,9 +190,9 @@ function writeBlock(block: RingBlock, { recording, headers, first, mustNotWait, 
       return true;
     }
     remark += takeRemark();
-    const comment = [mark, remark].filter((text) => text !== "").join("; ").trim().slice(0, MAX_COMMENT);
+    const [comment, rest] = splitComment([mark, remark].filter((text) => text !== "").join("; ").trim());
     const added = recording.add(frame, block.interfaceId, comment === "" ? undefined : comment);
-    if (added === "added") remark = "";
+    if (added === "added") remark = rest;
     else if (added === "busy" && mustNotWait) lost += 1;
     else stoppedBy = added;
     return stoppedBy === null;
@@ -200,6 +200,13 @@ function writeBlock(block: RingBlock, { recording, headers, first, mustNotWait, 
   if (leftOut > 0) recording.leftOut(block.interfaceId, leftOut);
   if (lost > 0) recording.missing(block.interfaceId, lost, "the disk was too slow", "probe");
   return { stoppedAt: stoppedBy === null ? null : stoppedAt, isFull: stoppedBy === "full", unsaid: remark };
+}
+
+/** What does not fit into one frame's comment is for the next one: from a sentence on, where there is one. */
+function splitComment(text: string): readonly [comment: string, rest: string] {
+  if (text.length <= MAX_COMMENT) return [text, ""];
+  const end = text.lastIndexOf(". ", MAX_COMMENT - 1) + 1 || MAX_COMMENT;
+  return [text.slice(0, end), text.slice(end).trimStart()];
 }
 
 /** In words; empty where nothing is missing. */

@@ -54,3 +54,15 @@ test.each([1, 4, 7])("a frame of %i tunnels is unwrapped once for all alerts", (
   expect(look(nested(depth), { macs: [], ips: [EVE.ip] })).toEqual({ comment: "", unwrapped: 1 });
   expect(look(nested(depth), { macs: [], ips: ["192.0.2.1"] })).toEqual({ comment: "", unwrapped: 0 });
 });
+
+test("a frame that raised several alerts has the mark of each, and beyond some it is said where they are", () => {
+  const selection = selectionOf({ macs: [], ips: [EVE.ip] });
+  const alerts = Array.from({ length: 12 }, (_, n) => ({ alert_id: createId(), kind: "ids_alert", at: AT, device: { macs: [], ips: [`10.9.0.${n}`] }, peer: null, packets: [] }));
+  const first = { alert: alerts[0] as (typeof alerts)[number], filter: () => false, found: { sequence: 3, index: 0, at: AT }, now: AT };
+  const said = [first, ...alerts.slice(1).map((alert) => ({ ...first, alert }))].map((part) => selection.add(part, { sequence: 0, index: 0, at: AT }));
+  createFrameHeaders().visit(encodeFrameBlock([{ bytes: udpFrame(EVE, BOB), seconds: AT / 1000, nanoseconds: 0 }]), 0, (view) => {
+    expect(selection.commentOf(3, view)).toBe(alerts.slice(0, 8).map(({ alert_id: id }) => `lanthorn alert ${id}`).join("; "));
+    return true;
+  });
+  for (const [n, { alert_id: id }] of alerts.entries()) expect(said[n]).toBe(n < 8 ? "" : `lanthorn alert ${id} was raised by the frame of ${new Date(AT).toISOString()}. `);
+});

@@ -45,6 +45,8 @@ const MAX_ALERTS = 32;
 const MAX_ADDRESSES = 64;
 /** Marks of frames that are not yet written. */
 const MAX_MARKS = 128;
+/** Alerts that one frame is marked with: its comment has room for a remark beside them. */
+const MAX_NAMES = 8;
 
 interface Rule {
   readonly alertId: string;
@@ -60,7 +62,7 @@ export function createSelection(first: AlertPart, settings: EvidenceSettings): S
   const parties = createPartyTable();
   const cores: { readonly fromMs: number; readonly untilMs: number }[] = [];
   /** By block, then by frame. */
-  const marks = new Map<number, Map<number, string>>();
+  const marks = new Map<number, Map<number, ReadonlySet<string>>>();
   const macs = new Set<string>();
   const ips = new Set<string>();
   const fromOf = ({ found, alert }: AlertPart) => (found?.at ?? alert.at) - settings.before_seconds * 1000;
@@ -76,15 +78,21 @@ export function createSelection(first: AlertPart, settings: EvidenceSettings): S
     }
   }
 
+  /** One frame may have raised several alerts. @returns False where there are too many. */
+  function putMark({ sequence, index }: FoundFrame, name: string): boolean {
+    const inBlock = marks.get(sequence) ?? new Map<number, ReadonlySet<string>>();
+    const names = new Set(inBlock.get(index)).add(name);
+    const hasRoom = (marks.has(sequence) || marks.size < MAX_MARKS) && (inBlock.has(index) || inBlock.size < MAX_MARKS) && names.size <= MAX_NAMES;
+    if (hasRoom) marks.set(sequence, inBlock.set(index, names));
+    return hasRoom;
+  }
+
   /** @returns What is to be said of it. */
   function mark(found: FoundFrame | null, name: string, written: FoundFrame): string {
     if (!found) return `${name}: the frame that raised it is not in the memory ring. `;
     if (cores.length < MAX_MARKS) cores.push({ fromMs: found.at - CORE_MS, untilMs: found.at + CORE_MS });
     const isWritten = found.sequence < written.sequence || (found.sequence === written.sequence && found.index < written.index);
-    if (isWritten) return `${name} was raised by the frame of ${toInstant(found.at)}. `;
-    const inBlock = marks.get(found.sequence) ?? new Map<number, string>();
-    if (marks.size < MAX_MARKS && inBlock.size < MAX_MARKS) marks.set(found.sequence, inBlock.set(found.index, name));
-    return "";
+    return isWritten || !putMark(found, name) ? `${name} was raised by the frame of ${toInstant(found.at)}. ` : "";
   }
 
   function isOfRule(packet: AddressView, at: number): boolean {
@@ -122,7 +130,7 @@ export function createSelection(first: AlertPart, settings: EvidenceSettings): S
     },
     commentOf(sequence, frame) {
       const marked = marks.size > 0 ? marks.get(sequence)?.get(frame.index) : undefined;
-      if (marked !== undefined) return marked;
+      if (marked !== undefined) return [...marked].join("; ");
       const at = millisecondsOf(frame);
       for (const { fromMs, untilMs } of cores) if (at >= fromMs && at <= untilMs) return "";
       return isOfRule(frame, at) || packetsInside(frame).some((packet) => isOfRule(packet, at)) ? "" : null;

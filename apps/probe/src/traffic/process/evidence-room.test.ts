@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createFakeClock, createId, silentLog } from "@lanthorn/runtime";
 import { expect, test } from "vitest";
 import { createDiskRoom, createFreeSpace } from "../capture-files/disk-room.ts";
@@ -53,4 +56,17 @@ test("who takes most gets room from its own evidence once that is a day old", as
   await clock.leap(86_400_001);
   expect((await write(EVE, 100)).written).toBe(100);
   expect(stored.isOf(first.id, () => true)).toBe(false);
+});
+
+test("a file that cannot be removed keeps its room, and is tried again behind the others", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "lanthorn-stored-"));
+  const stored = await readStoredFiles(folder, () => {});
+  const [stuck, other] = [createId(), createId()];
+  for (const id of [stuck, other]) stored.add({ pcap_id: id, trigger: "request", size_bytes: 100, finished_at: null, macs: [], ips: [] } as never);
+  mkdirSync(join(folder, `${stuck}.pcapng`));
+  await expect(stored.removeOldest(() => true)).rejects.toThrow();
+  expect(stored.bytesOf(() => true)).toBe(200);
+  expect(await stored.removeOldest(() => true)).toBe(100);
+  expect([stuck, other].map((id) => stored.isOf(id, () => true))).toEqual([true, false]);
+  rmSync(folder, { recursive: true });
 });

@@ -58,8 +58,13 @@ export async function readStoredFiles(folder: string, onRemoved: (recorded: Pcap
     }
   }
   const remove = async (id: string, why: string): Promise<number> => {
+    const file = files.get(id);
     const bytes = forget(id);
-    const recorded = await removeForRoom(folder, id, why);
+    const recorded = await removeForRoom(folder, id, why).catch((error: unknown) => {
+      // It still takes its room, and is tried again behind all others.
+      if (file) files.set(id, file);
+      throw error;
+    });
     if (recorded) onRemoved(recorded);
     return bytes;
   };
