@@ -48,7 +48,7 @@ test("what is inside of a tunnel is not kept while networks are named: its addre
   const privacy = { headersOnlyNetworks: ["192.168.7.0/24"] };
   const inner = tcp("192.168.7.9", "192.168.7.10");
   const over = (protocol: number, payload: Uint8Array) => ethernet(ETHER_TYPE.ipv4, encodeIpv4({ protocol, ...ends("10.0.0.1", "10.0.0.2"), payload }));
-  expect(kept(udpFrame({ destinationPort: 4789, payload: inner }), privacy)).toBe(42);
+  for (const port of [4341, 4789, 6080, 6635]) expect(kept(udpFrame({ destinationPort: port, payload: inner }), privacy)).toBe(42);
   expect(kept(over(47, inner), privacy)).toBe(34);
   expect(kept(over(4, inner.subarray(14)), privacy)).toBe(34);
   expect(kept(ethernet(0x8847, inner), privacy)).toBe(14);

@@ -50,8 +50,8 @@ const FIRST_OWN_ICMPV6_TYPE = 128;
 const ICMPV6_REDIRECT = 137;
 /** IP in IP, IPv6 in IPv4, GRE, ESP (its cipher may be none), minimal encapsulation, IPIP, EtherIP, ENCAP, IPComp, L2TPv3, MPLS: the addresses inside are others. */
 const TUNNEL_PROTOCOLS: ReadonlySet<number> = new Set([4, 41, 47, 50, 55, 94, 97, 98, 108, 115, 137]);
-/** L2TP, GTP-U, Teredo, ESP, CAPWAP, VXLAN, Geneve, VXLAN before its port was assigned. */
-const TUNNEL_PORTS: ReadonlySet<number> = new Set([1701, 2152, 3544, 4500, 4754, 4755, 4789, 4790, 5246, 5247, 6081, 8472]);
+/** L2TP, GTP-U, Teredo, LISP, ESP, GRE, VXLAN, CAPWAP, GUE, Geneve, MPLS, VXLAN before its port was assigned. */
+const TUNNEL_PORTS: ReadonlySet<number> = new Set([1701, 2152, 3544, 4341, 4500, 4754, 4755, 4789, 4790, 5246, 5247, 6080, 6081, 6635, 8472]);
 /** Service access points of protocols of switches and routers themselves: spanning tree, IS-IS. */
 const CONTROL_ACCESS_POINTS: ReadonlySet<number> = new Set([0x42, 0xfe]);
 /** Behind SNAP: CDP, VTP, DTP, UDLD, PVST+. */

@@ -130,6 +130,19 @@ test("what the ring has already lost, and what was not read, stands in the file"
   expect(kept[0]?.frames.some(({ at: time, comment }) => time === seenAt && comment?.startsWith("lanthorn alert"))).toBe(true);
 });
 
+test("remarks that do not fit into the comment of one frame are in those of the next ones", async () => {
+  const { clock, kept, evidence, see, alert, talk } = createScene();
+  const reasons = Array.from({ length: 12 }, (_, n) => `gap ${n} ${"x".repeat(150)}`);
+  for (const reason of reasons) evidence.addGap({ from: clock.now(), to: clock.now() + 1000, reason });
+  const evil = udpFrame(EVE, ANN, "evil");
+  see(evil);
+  evidence.notice(alert(evil));
+  await talk(20);
+  const comments = kept[0]?.frames.flatMap(({ comment }) => comment ?? []) ?? [];
+  expect(Math.max(...comments.map(({ length }) => length))).toBeLessThanOrEqual(1000);
+  for (const reason of reasons) expect(comments.some((comment) => comment.includes(`${reason}.`))).toBe(true);
+});
+
 test("frames that leave the ring are written before, whatever is still waited for", async () => {
   const { clock, kept, evidence, see, alert } = createScene({ ringBytes: 8 * 1024 });
   const evil = udpFrame(EVE, ANN, "evil");

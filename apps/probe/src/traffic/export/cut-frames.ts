@@ -42,7 +42,8 @@ export async function cutFrames(request: ExportRequest, deps: CutDeps): Promise<
   await mkdir(request.folder, { recursive: true, mode: 0o700 }).catch(() => {});
   const file = openFile(request, { names, pool, clock: deps.clock });
   deps.onFile(file);
-  const isMeant = createTest(request);
+  const isIn = createTimeTest(request);
+  const isMeant = createTest(request, isIn);
   /** Comments of frames that are left out: they say what is missing. */
   const pending = names.map(() => "");
   let isFull = false;
@@ -59,10 +60,10 @@ export async function cutFrames(request: ExportRequest, deps: CutDeps): Promise<
     const comment = frame.commentLength === 0 ? "" : decodeUtf8(frame.bytes.subarray(frame.commentOffset, frame.commentOffset + frame.commentLength));
     if (!isMeant(frame)) {
       count.leftOut += 1;
-      if (comment !== "") pending[interfaceId] = comment;
+      if (comment !== "" && isIn(frame)) pending[interfaceId] = joinComments(pending[interfaceId] ?? "", comment);
       return;
     }
-    const words = [pending[interfaceId] ?? "", comment].filter((text) => text !== "").join("; ");
+    const words = joinComments(pending[interfaceId] ?? "", comment);
     pending[interfaceId] = "";
     const added = file.add(frame, interfaceId, words === "" ? undefined : words);
     if (added === "busy") file.missing(interfaceId, 1, "they could not be written in time");
@@ -84,7 +85,18 @@ export async function cutFrames(request: ExportRequest, deps: CutDeps): Promise<
       file.missing(0, 0, "a file was recorded over before it was read");
     }
   }
+  for (const [interfaceId, said] of pending.entries()) if (said !== "" && !isFull) file.missing(interfaceId, 0, said);
   return file.finish(counts, isStopped ? STOPPED : isFull ? FULL : "");
+}
+
+/** Of what is said of frames that are left out, in characters. */
+const MAX_PENDING = 600;
+const AND_MORE = "; and more";
+
+function joinComments(before: string, comment: string): string {
+  if (before === "" || comment === "") return before + comment;
+  if (before.length + comment.length <= MAX_PENDING) return `${before}; ${comment}`;
+  return before.endsWith(AND_MORE) ? before : before + AND_MORE;
 }
 
 const STOPPED = "It was stopped before all was read that was asked for.";
@@ -117,13 +129,16 @@ function wordsOf({ host, peer, side, filter }: ExportRequest): string {
   return [...ends, ...(filter === "" ? [] : [ends.length > 0 ? `(${filter})` : filter])].join(" and ");
 }
 
-function createTest(request: ExportRequest): FrameMatch {
+/** Milliseconds since 1970 with nanoseconds are more than a double holds. */
+function createTimeTest(request: Pick<ExportRequest, "from" | "to">): FrameMatch {
+  const [from, to] = [inParts(request.from), inParts(request.to)];
+  return ({ seconds, nanoseconds }: FrameView) => (seconds > from.seconds || (seconds === from.seconds && nanoseconds >= from.nanoseconds))
+    && (seconds < to.seconds || (seconds === to.seconds && nanoseconds <= to.nanoseconds));
+}
+
+function createTest(request: ExportRequest, isIn: FrameMatch): FrameMatch {
   const match = createFrameMatch(request);
   const run = request.program === null ? null : createBpfFilter(request.program);
-  const [from, to] = [inParts(request.from), inParts(request.to)];
-  // Milliseconds since 1970 with nanoseconds are more than a double holds.
-  const isIn = ({ seconds, nanoseconds }: FrameView) => (seconds > from.seconds || (seconds === from.seconds && nanoseconds >= from.nanoseconds))
-    && (seconds < to.seconds || (seconds === to.seconds && nanoseconds <= to.nanoseconds));
   return (frame) => isIn(frame)
     && (run === null || run(frame.bytes, frame.offset, frame.length, frame.wireLength) !== 0) && (match === null || match(frame));
 }

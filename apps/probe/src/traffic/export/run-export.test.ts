@@ -232,6 +232,26 @@ describe("an export", () => {
     expect(readFileSync(path as string).toString("latin1")).toContain("77 frames are missing before this one: the kernel had no room");
   });
 
+  test("names every gap among frames of others, and behind its last frame", async () => {
+    const see = (source: string, second: number) => ring.sink.onBlock(encodeFrameBlock([{ bytes: udpFrame({ source }), seconds: EPOCH_SECONDS + second, nanoseconds: 0 }]), 0);
+    const miss = (frames: number) => ring.sink.onMissing?.(0, frames, "lost");
+    see("10.0.0.1", 0);
+    for (const [n, frames] of [11, 22, 33].entries()) {
+      miss(frames);
+      see("10.0.0.9", n + 1);
+    }
+    see("10.0.0.1", 4);
+    miss(44);
+    see("10.0.0.9", 5);
+    miss(55);
+    see("10.0.0.9", 2000);
+    const { path } = await run({ host: "10.0.0.1" });
+    const text = readFileSync(path as string).toString("latin1");
+    expect(text).toContain([11, 22, 33].map((frames) => `${frames} frames are missing before this one: lost`).join("; "));
+    expect(text).toContain("missing at the end: 44 frames are missing before this one: lost");
+    expect(text).not.toContain("55 frames");
+  });
+
   test("that is killed leaves nothing but the report that it failed", async () => {
     await recordMixture();
     await setLoad(1);

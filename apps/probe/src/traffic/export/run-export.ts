@@ -189,7 +189,8 @@ function compile(filter: string): { readonly program: ExportRequest["program"] }
 
 /** What an export that did not end well leaves is removed. */
 async function clearAway(request: ExportRequest, how: string, now: number): Promise<CaptureFileFacts> {
-  await removeCaptureFile(request.folder, request.pcap_id);
+  // Where the disk does not let it, the next start does.
+  await removeCaptureFile(request.folder, request.pcap_id).catch(() => {});
   const begun = beginRecord({
     id: request.pcap_id, filter: request.filter, interfaces: request.interfaces.map((name) => ({ name, snapLength: request.snap_length })),
     privacy: { headersOnly: request.headers_only, headersOnlyNetworks: [] }, about: { trigger: "export", alert_ids: [], macs: [], ips: [] },

@@ -9,6 +9,7 @@ import { createFakeClock, createId, type FakeClock, silentLog } from "@lanthorn/
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createBufferPool, createBufferShare } from "../capture-files/buffer-pool.ts";
 import { openCaptureFile } from "../capture-files/capture-file.ts";
+import { readNote } from "../capture-files/facts.ts";
 import { EPOCH_SECONDS, fileOptions, udpFrame, viewOf } from "../capture-files/testing/frames.ts";
 import { createSpool } from "../../files/spool.ts";
 import type { FromProcess } from "../messages.ts";
@@ -100,7 +101,8 @@ describe("finished files", () => {
     const data = await record(parts);
     await clock.advance(30_000);
     // The note is written once more when the daemon knows of the file.
-    await expect.poll(async () => [await spool().list(), files()]).toEqual([[], [`${data.pcap_id}.json`, `${data.pcap_id}.pcapng`]]);
+    await expect.poll(async () => (await readNote(join(dataDir, "captures", "files"), data.pcap_id))?.is_reported).toBe(true);
+    expect([await spool().list(), files()]).toEqual([[], [`${data.pcap_id}.json`, `${data.pcap_id}.pcapng`]]);
     await close(parts);
     open.splice(0);
     await start();
@@ -263,6 +265,17 @@ describe("an export", () => {
     await expect.poll(async () => (await spool().list()).map(({ id }) => id)).toEqual([data.pcap_id]);
     expect(readCapture(readFileSync(spool().path(data.pcap_id)))).toMatchObject({ malformed: null, records: { length: 1 } });
     expect(parts.continuous()).toMatchObject({ problem: null });
+  });
+
+  test("takes its room once, however often it is asked for", async () => {
+    const parts = await start({}, 1e9, { on_demand: { budget_megabytes: 8 } });
+    parts.sinks[0]?.onBlock(encodeFrameBlock([{ bytes: udpFrame({ source: "10.0.0.1", destination: "10.0.0.9" }), seconds: EPOCH_SECONDS, nanoseconds: 0 }]), 0);
+    for (let round = 0; round < 3; round += 1) {
+      const data = wish({ bytes: 4e6 });
+      const answers = await Promise.all([command(parts, "pcap_export", data), command(parts, "pcap_export", data)]);
+      expect(answers.filter((answer) => "data" in answer)).toEqual([{ data: { bytes: 4e6 } }]);
+      await expect.poll(() => recorded(data.pcap_id), { interval: 20 }).toMatchObject({ state: "whole" });
+    }
   });
 
   test("is refused where nothing is recorded continuously, with a wrong filter, and where there is nothing", async () => {

@@ -174,12 +174,20 @@ function openExports(deps: PartsDeps & {
     async start(data: CommandData<"pcap_export">): Promise<CommandAnswer> {
       const there = Math.max(MIN_EXPORT_BYTES, free.free() - EXPORT_MARGIN_BYTES);
       const maxBytes = Math.min(data.bytes, fromMegabytes(settings.on_demand.max_megabytes), fromMegabytes(settings.on_demand.budget_megabytes), there);
-      if (claims.has(data.pcap_id) || await room.claim(maxBytes) !== null) return { refused: "the probe's disk has no room for an export", reason: "not-now" };
-      claims.set(data.pcap_id, maxBytes);
-      const refusal = await exports.start(data, { maxBytes });
-      if (!refusal) return { data: { bytes: maxBytes } };
-      settle(data.pcap_id, 0);
-      return refusal;
+      const { pcap_id: id } = data;
+      if (claims.has(id)) return { refused: "this export runs already" };
+      claims.set(id, 0);
+      let isBegun = false;
+      try {
+        if (await room.claim(maxBytes) !== null) return { refused: "the probe's disk has no room for an export", reason: "not-now" };
+        claims.set(id, maxBytes);
+        const refusal = await exports.start(data, { maxBytes });
+        isBegun = refusal === null;
+        return refusal ?? { data: { bytes: maxBytes } };
+      } finally {
+        if (!isBegun) settle(id, 0);
+        if (!isBegun) dropped.delete(id);
+      }
     },
   };
 }

@@ -31,11 +31,11 @@ export function createUploads(deps: {
     isRunning = true;
     for (const id of waiting) {
       try {
-        if (await handOver({ spool, dataDir, id })) {
-          log.info({ pcap_id: id }, "a capture file goes to the collector");
-          deps.onGone(id);
-        }
-        waiting.delete(id);
+        const isThere = await handOver({ spool, dataDir, id });
+        // It was deleted meanwhile, before it lay where `remove` looks.
+        if (!waiting.delete(id)) spool.remove(id);
+        else if (isThere) log.info({ pcap_id: id }, "a capture file goes to the collector");
+        if (isThere) deps.onGone(id);
         lastReason = "";
       } catch (error) {
         const reason = describeError(error);
