@@ -1,3 +1,4 @@
+export { createPatternSet, type Pattern, type PatternSet } from "./patterns/pattern-set.ts";
 export type { AddressSet } from "./rules/address-set.ts";
 export { BUFFER_FACTS, type BufferFacts, type BufferName } from "./rules/buffer-names.ts";
 export type * from "./rules/buffer-match.ts";
