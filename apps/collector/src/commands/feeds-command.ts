@@ -31,7 +31,7 @@ export function addFeedsCommands(program: Command, deps: {
 }): void {
   const feeds = program.command("feeds").description("downloaded data about vulnerabilities");
   feeds.command("import <files...>")
-    .description("reads feed files into the CVE database, as they are or as .gz, .xz or .zip: NVD, CVE list, CISA KEV, EPSS, OSV, Debian's tracker, ATT&CK mappings; the collector may run meanwhile")
+    .description("reads feed files into the CVE database, as they are or as .gz, .xz or .zip: NVD, CVE list, CISA KEV, EPSS, OSV, Debian's tracker, ATT&CK, CAPEC, CWE, mappings of CVEs to ATT&CK; the collector may run meanwhile")
     .option("--config <file>", "the collector's configuration")
     .option("--accept-drop", "also where the files withdraw many of the known CVEs or what they affect")
     .option("--json", "prints the result as JSON")

@@ -132,6 +132,12 @@ export const CveDetails = CveFound.extend({
     })).describe("What distributions say of their own packages."),
     required_action: z.string().nullable().describe("What CISA wants to be done. Null where it is not in its catalog."),
     vendor_advisories: z.array(z.string()).describe("Addresses of the makers' own advisories."),
+    mitigations: z.array(z.object({
+      mitigation_id: z.string().describe("The MITRE ATT&CK mitigation, as `M1051`."),
+      name: z.string().describe("The mitigation's name."),
+      technique_id: z.string().describe("The technique against which it helps."),
+      description: z.string().describe("How it helps against that technique. Empty where ATT&CK does not say it."),
+    })).describe("What MITRE ATT&CK recommends against the techniques, at most 100."),
   }).describe("What to do about it."),
 });
 export type CveDetails = z.infer<typeof CveDetails>;

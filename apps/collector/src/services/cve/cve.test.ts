@@ -42,11 +42,22 @@ async function load(): Promise<void> {
   }] });
   const tracker = JSON.stringify({ openssh: { "CVE-2024-6387": { releases: { bookworm: { status: "resolved", fixed_version: "1:9.2p1-2+deb12u3", urgency: "low" } } } } });
   const epss = "#model_version:v2025.03.14,score_date:2026-01-09T00:00:00+0000\ncve,epss,percentile\nCVE-2024-6387,0.5,0.98\n";
+  const [technique, mitigation] = ["attack-pattern--00000000-0000-4000-8000-000000000001", "course-of-action--00000000-0000-4000-8000-000000000001"];
+  const attack = JSON.stringify({ type: "bundle", objects: [
+    { type: "relationship", relationship_type: "mitigates", source_ref: mitigation, target_ref: technique, description: "Update it often.(Citation: Example)" },
+    { type: "course-of-action", id: mitigation, name: "Update Software", external_references: [{ source_name: "mitre-attack", external_id: "M1051" }] },
+    {
+      type: "attack-pattern", id: technique, name: "Exploitation for Privilege Escalation", external_references: [{ source_name: "mitre-attack", external_id: "T1068" }],
+      kill_chain_phases: [{ kill_chain_name: "mitre-attack", phase_name: "privilege-escalation" }],
+    },
+  ] });
+  const capec = '<Attack_Pattern_Catalog><Attack_Pattern ID="26" Name="Races" Status="Draft"><Related_Weakness CWE_ID="362"/>'
+    + '<Taxonomy_Mapping Taxonomy_Name="ATTACK"><Entry_ID>1068</Entry_ID></Taxonomy_Mapping></Attack_Pattern></Attack_Pattern_Catalog>';
   const { feeds } = await importFeeds(folder.wish(
     folder.write("nvd.jsonl", lines.map((line) => `${JSON.stringify(line)}\n`).join("")), folder.write("kev.json", kev), folder.write("tracker.json", tracker),
-    folder.write("epss.csv", epss),
+    folder.write("epss.csv", epss), folder.write("attack.json", attack), folder.write("capec.xml", capec),
   ), () => {});
-  expect(feeds.map(({ error }) => error)).toEqual([null, null, null, null]);
+  expect(feeds.map(({ error }) => error)).toEqual([null, null, null, null, null, null]);
 }
 
 test("while nothing was loaded nothing is found, and what was loaded is found at once", async () => {
@@ -71,11 +82,14 @@ test("a CVE has its ratings, what it affects, and what to do about it", async ()
     weaknesses: ["CWE-362"], kev: { name: "OpenSSH race", added_on: "2024-07-02", due_on: "2024-07-23", ransomware: true },
     references: [{ url: "https://example.org/CVE-2024-6387", tags: ["Vendor Advisory"] }],
     affected: [{ cpe: "cpe:2.3:a:openbsd:openssh:*:*:*:*:*:*:*:*", range: ">= 8.5 and < 9.8", vulnerable: true }],
-    mitre_techniques: [],
+    mitre_techniques: [
+      { technique_id: "T1068", name: "Exploitation for Privilege Escalation", tactics: ["privilege-escalation"], provenance: "derived", source: "CAPEC-26" },
+    ],
     remediation: {
       fixed_versions: [{ product: "openbsd:openssh", fixed: ["9.8"], last_affected: [] }],
       packages: [{ distribution: "debian", release: "bookworm", package: "openssh", status: "fixed", fixed_version: "1:9.2p1-2+deb12u3" }],
       required_action: "Apply updates.", vendor_advisories: ["https://example.org/CVE-2024-6387"],
+      mitigations: [{ mitigation_id: "M1051", name: "Update Software", technique_id: "T1068", description: "Update it often." }],
     },
   }]);
   expect((await call("CVE-2024-0003")).body).toMatchObject({ rejected: true, affected: [] });

@@ -51,7 +51,7 @@ function toFound({ id, description, severity, score, published, isKev, epss }: F
 }
 
 function toDetails(stored: StoredCve): CveDetails {
-  const { id, metrics, references, techniques, fixes, epss } = stored;
+  const { id, metrics, references, techniques, mitigations, fixes, epss } = stored;
   const [best] = metrics;
   const kev = KevFacts.safeParse(stored.kev).data ?? null;
   return {
@@ -70,6 +70,7 @@ function toDetails(stored: StoredCve): CveDetails {
         ({ distribution, release, package: name, status, fixed_version: fixedVersion })),
       required_action: kev?.requiredAction ?? null,
       vendor_advisories: references.filter(({ tags }) => tags.includes(VENDOR_ADVISORY)).map(({ url }) => url),
+      mitigations: mitigations.map(({ id: mitigation, name, technique, text }) => ({ mitigation_id: mitigation, name, technique_id: technique, description: text })),
     },
   };
 }

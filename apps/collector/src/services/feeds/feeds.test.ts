@@ -248,8 +248,8 @@ describe("what was handed over", () => {
   });
 });
 
-test("feeds in a form that nothing reads are fetched only where the configuration enables them", () => {
+test("all feeds are fetched but the largest, which the configuration may enable", () => {
   const names = (settings: object) => configureFeeds(FEEDS, FeedSettings.parse(settings)).map(({ definition }) => definition.name);
-  expect(names({})).toEqual(["nvd", "kev", "epss", "debian", "osv", "ctid", "attack-to-cve"]);
-  expect(names({ sources: { osv: { enabled: true }, kev: { enabled: false } } })).toEqual(["nvd", "epss", "debian", "osv", "ctid", "attack-to-cve"]);
+  expect(names({})).toEqual(["nvd", "kev", "epss", "debian", "osv", "capec", "cwe", "attack", "ctid", "attack-to-cve"]);
+  expect(names({ sources: { "cve-list": { enabled: true }, kev: { enabled: false } } })).toEqual(["nvd", "cve-list", "epss", "debian", "osv", "capec", "cwe", "attack", "ctid", "attack-to-cve"]);
 });

@@ -12,8 +12,8 @@ const DAILY = 24;
 const WEEKLY = 168;
 
 /**
- * Every kind of data that is downloaded. A new one is a row here, and the consumer of its subject. Opt-in ones are large and say what others do
- * (`cve-list`), or are published as XML (`cwe`) or as STIX bundles (`capec`, `attack`), which the import does not read.
+ * Every kind of data that is downloaded. A new one is a row here, and the consumer of its subject. `cve-list` is opt-in: NVD has
+ * what it says, and its archive is the largest of all.
  */
 export const FEEDS: readonly FeedDefinition[] = [
   {
@@ -58,17 +58,17 @@ export const FEEDS: readonly FeedDefinition[] = [
     ...PLAIN, maxBytes: GB, maxUnpackedBytes: 10 * GB, mark: { record: ".json" }, minRecords: 10_000, maxDropPercent: 5,
   },
   {
-    name: "capec", title: "CAPEC", subject: "cve", format: "capec-stix", isOptIn: true, intervalHours: WEEKLY,
+    name: "capec", title: "CAPEC", subject: "cve", format: "capec-stix", intervalHours: WEEKLY,
     source: { kind: "files", url: `${RAW}/mitre/cti/master/capec/2.1/stix-capec.json`, files: itself("stix-capec.json") },
     ...PLAIN, maxBytes: 50 * MB, maxUnpackedBytes: 200 * MB, mark: { record: '"attack-pattern"', end: "}" }, minRecords: 400, maxDropPercent: 10,
   },
   {
-    name: "cwe", title: "CWE", subject: "cve", format: "cwe-xml", isOptIn: true, intervalHours: WEEKLY,
+    name: "cwe", title: "CWE", subject: "cve", format: "cwe-xml", intervalHours: WEEKLY,
     source: { kind: "files", url: "https://cwe.mitre.org/data/xml/cwec_latest.xml.zip", files: itself("cwec_latest.xml.zip") },
     ...PLAIN, maxBytes: 50 * MB, maxUnpackedBytes: 200 * MB, mark: { record: ".xml" }, minRecords: 1, maxDropPercent: 0,
   },
   {
-    name: "attack", title: "MITRE ATT&CK", subject: "cve", format: "attack-stix", isOptIn: true, intervalHours: WEEKLY,
+    name: "attack", title: "MITRE ATT&CK", subject: "cve", format: "attack-stix", intervalHours: WEEKLY,
     source: {
       kind: "files", url: `${RAW}/mitre-attack/attack-stix-data/master/enterprise-attack/enterprise-attack.json`,
       files: itself("enterprise-attack.json"),

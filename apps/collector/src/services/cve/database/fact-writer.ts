@@ -1,22 +1,32 @@
+import type { Mitigation, MitigationUse, Technique } from "@lanthorn/vulnerability";
 import type Sqlite from "better-sqlite3";
 import { cveKey } from "./rows/cve-key.ts";
+
+/** What a feed may say, apart from CVE records. Those of `ANYBODY` are of no feed of a name. */
+export type FactTable = "kev" | "epss" | "techniques" | "mitigations" | "mitigation_uses" | "cve_techniques" | "weakness_patterns" | "pattern_techniques" | "fixes";
+const ANYBODY: ReadonlySet<FactTable> = new Set(["kev", "epss", "techniques", "mitigations", "mitigation_uses"]);
 
 /** Writes what other feeds say of CVEs. Each `add…` returns false for what names no CVE. */
 export interface FactWriter {
   /** Forgets what a feed said before: it comes whole again. */
-  clear(feed: string, table: "kev" | "epss" | "techniques" | "cve_techniques" | "weakness_techniques" | "fixes"): void;
+  clear(feed: string, tables: readonly FactTable[]): void;
   /** @param entry What CISA's catalogue says, as JSON. */
   addKev(id: string, entry: object): boolean;
   /** Both from 0 to 1. */
   addEpss(id: string, score: number, percentile: number): boolean;
-  addTechnique(technique: { readonly id: string; readonly name: string; readonly tactics: readonly string[] }): void;
+  addTechnique(technique: Technique): void;
+  addMitigation(mitigation: Mitigation): void;
+  addMitigationUse(use: MitigationUse): void;
   /** @param mapping.kind What using the vulnerability has to do with the technique, as `exploitation_technique`. */
   addMapping(id: string, mapping: { readonly technique: string; readonly kind: string; readonly feed: string }): boolean;
-  /** @param pattern The attack pattern that leads from the weakness to the technique, as `CAPEC-87`. */
-  addWeakness(weakness: string, technique: string, pattern: string): void;
+  /** An attack pattern uses a weakness. */
+  addWeakness(weakness: string, pattern: string, feed: string): void;
+  /** An attack pattern is a technique. */
+  addPattern(pattern: string, technique: string, feed: string): void;
+  /** What Debian's tracker says stands before what others say of Debian. */
   addFix(id: string, fix: {
     readonly distribution: string; readonly package: string; readonly release: string; readonly status: string; readonly fixedVersion: string;
-    readonly urgency: string;
+    readonly urgency: string; readonly feed: string; readonly isTracker: boolean;
   }): boolean;
 }
 
@@ -27,13 +37,18 @@ export function createFactWriter(db: Sqlite.Database): FactWriter {
     "insert into epss (key, score, percentile) values (?, ?, ?) on conflict (key) do update set score = excluded.score, percentile = excluded.percentile",
   );
   const technique = db.prepare(
-    "insert into techniques (id, name, tactics) values (?, ?, ?) on conflict (id) do update set name = excluded.name, tactics = excluded.tactics",
+    "insert into techniques (id, name, tactics, object, is_retired) values (?, ?, ?, ?, ?) on conflict (id) do update set name = excluded.name, tactics = excluded.tactics, "
+      + "object = iif(excluded.object = '', object, excluded.object), is_retired = excluded.is_retired where techniques.is_retired = 1 or excluded.is_retired = 0",
   );
+  const mitigation = db.prepare("insert into mitigations (object, id, name) values (?, ?, ?) on conflict (object) do update set id = excluded.id, name = excluded.name");
+  const use = db.prepare("insert into mitigation_uses (technique, mitigation, text) values (?, ?, ?) on conflict do update set text = excluded.text");
   const mapping = db.prepare("insert or ignore into cve_techniques (key, technique, kind, source) values (?, ?, ?, ?)");
-  const weakness = db.prepare("insert or ignore into weakness_techniques (weakness, technique, pattern) values (?, ?, ?)");
+  const weakness = db.prepare("insert or ignore into weakness_patterns (weakness, pattern, source) values (?, ?, ?)");
+  const pattern = db.prepare("insert or ignore into pattern_techniques (pattern, technique, source) values (?, ?, ?)");
   const fix = db.prepare(
-    "insert into fixes (distribution, package, key, release, status, fixed_version, urgency) values (?, ?, ?, ?, ?, ?, ?) "
-      + "on conflict do update set status = excluded.status, fixed_version = excluded.fixed_version, urgency = excluded.urgency",
+    "insert into fixes (distribution, package, key, release, status, fixed_version, urgency, source) values (?, ?, ?, ?, ?, ?, ?, ?) "
+      + "on conflict do update set status = excluded.status, fixed_version = excluded.fixed_version, urgency = excluded.urgency, source = excluded.source "
+      + "where ? or fixes.source = excluded.source",
   );
   const withKey = (id: string, write: (key: number) => void) => {
     const key = cveKey(id);
@@ -41,17 +56,21 @@ export function createFactWriter(db: Sqlite.Database): FactWriter {
     return key !== null;
   };
   return {
-    clear(feed, table) {
-      if (table === "cve_techniques") db.prepare("delete from cve_techniques where source = ?").run(feed);
-      else if (table === "fixes") db.prepare("delete from fixes where distribution = ?").run(feed);
-      else db.exec(`delete from ${table}`);
+    clear(feed, tables) {
+      for (const table of tables) {
+        if (ANYBODY.has(table)) db.exec(`delete from ${table}`);
+        else db.prepare(`delete from ${table} where source = ?`).run(feed);
+      }
     },
     addKev: (id, entry) => withKey(id, (key) => kev.run(key, JSON.stringify(entry))),
     addEpss: (id, score, percentile) => withKey(id, (key) => epss.run(key, score, percentile)),
-    addTechnique: ({ id, name, tactics }) => void technique.run(id, name, tactics.join(",")),
+    addTechnique: ({ id, name, tactics, objectId, isRetired }) => void technique.run(id, name, tactics.join(","), objectId, Number(isRetired)),
+    addMitigation: ({ objectId, id, name }) => void mitigation.run(objectId, id, name),
+    addMitigationUse: (one) => void use.run(one.techniqueObjectId, one.mitigationObjectId, one.text),
     addMapping: (id, one) => withKey(id, (key) => mapping.run(key, one.technique, one.kind, one.feed)),
-    addWeakness: (name, id, pattern) => void weakness.run(name, id, pattern),
+    addWeakness: (name, id, feed) => void weakness.run(name, id, feed),
+    addPattern: (id, name, feed) => void pattern.run(id, name, feed),
     addFix: (id, one) => withKey(id, (key) =>
-      fix.run(one.distribution, one.package, key, one.release, one.status, one.fixedVersion, one.urgency)),
+      fix.run(one.distribution, one.package, key, one.release, one.status, one.fixedVersion, one.urgency, one.feed, Number(one.isTracker))),
   };
 }

@@ -16,6 +16,8 @@ export interface StoredCve extends Omit<CveRecord, "source" | "published"> {
   /** Chance of exploitation in the next 30 days, and the share of CVEs with less; 0 to 1. */
   readonly epss: { readonly score: number; readonly percentile: number } | null;
   readonly techniques: readonly StoredTechnique[];
+  /** What ATT&CK recommends against these techniques, at most 100. */
+  readonly mitigations: readonly StoredMitigation[];
   /** What distributions say of their packages. */
   readonly fixes: readonly StoredFix[];
 }
@@ -29,6 +31,16 @@ export interface StoredTechnique {
   readonly provenance: "curated" | "derived";
   /** The mapping's feed, or the attack pattern. */
   readonly source: string;
+}
+
+/** What helps against a technique. */
+export interface StoredMitigation {
+  /** As `M1051`. */
+  readonly id: string;
+  readonly name: string;
+  readonly technique: string;
+  /** How it helps; empty where nobody says. */
+  readonly text: string;
 }
 
 /** What a distribution says of a CVE in one of its packages. */
@@ -91,6 +103,7 @@ const MAX_PAGE_CHARACTERS = 65_536;
 const MAX_CHANGED = 1000;
 const MAX_FIXES = 4096;
 const MAX_TECHNIQUES = 200;
+const MAX_MITIGATIONS = 100;
 const CACHE_KIBIBYTES = 8192;
 const NOTHING = { items: [], next: null } as const;
 
@@ -218,10 +231,15 @@ function createRecordReads(db: Sqlite.Database) {
   );
   const statements = db.prepare<[number], string>(`select ${EFFECTIVE} from cves where key = ?`).pluck();
   const curated = db.prepare<[number, number], { readonly id: string; readonly name: string | null; readonly tactics: string | null; readonly source: string }>(
-    "select technique as id, name, tactics, min(source) as source from cve_techniques left join techniques on id = technique where key = ? group by technique limit ?",
+    "select technique as id, name, tactics, min(source) as source from cve_techniques left join techniques on id = technique where key = ? and coalesce(is_retired, 0) = 0 group by technique limit ?",
   );
   const derived = db.prepare<[string, number], { readonly id: string; readonly name: string | null; readonly tactics: string | null; readonly source: string }>(
-    "select technique as id, name, tactics, min(pattern) as source from weakness_techniques left join techniques on id = technique where weakness = ? group by technique limit ?",
+    "select technique as id, name, tactics, min(pattern) as source from weakness_patterns join pattern_techniques using (pattern) "
+      + "left join techniques on id = technique where weakness = ? and coalesce(is_retired, 0) = 0 group by technique limit ?",
+  );
+  const mitigationsOf = db.prepare<[string, number], StoredMitigation>(
+    "select mitigations.id as id, mitigations.name as name, techniques.id as technique, text from techniques "
+      + "join mitigation_uses on technique = techniques.object join mitigations on mitigations.object = mitigation where techniques.id = ? order by mitigations.id limit ?",
   );
   const fixesOf = db.prepare<[number, number], FixRow>("select * from fixes where key = ? order by distribution, package, release limit ?");
   const fixesIn = db.prepare<[string, string, number], FixRow>("select * from fixes where distribution = ? and package = ? order by key limit ?");
@@ -242,12 +260,14 @@ function createRecordReads(db: Sqlite.Database) {
       if (!row) return null;
       const { description, epss, percentile } = row;
       const weaknesses = row.weaknesses === "" ? [] : row.weaknesses.split(" ");
+      const techniques = techniquesOf(key, weaknesses);
       return {
         id: cveIdOf(key), isRejected: row.is_rejected === 1, description, weaknesses,
         published: row.published === null ? null : toInstant(row.published), lastModified: toInstant(row.nvd_modified ?? row.list_modified ?? 0),
         metrics: unpackMetrics(row.metrics), references: unpackReferences(row.links), statements: unpackStatements(statements.get(key) ?? ""),
         kev: row.kev === null ? null : parseJson(row.kev), epss: epss === null || percentile === null ? null : { score: epss, percentile },
-        techniques: techniquesOf(key, weaknesses), fixes: fixesOf.all(key, MAX_FIXES).map(toFix),
+        techniques, mitigations: techniques.flatMap(({ id }) => mitigationsOf.all(id, MAX_MITIGATIONS)).slice(0, MAX_MITIGATIONS),
+        fixes: fixesOf.all(key, MAX_FIXES).map(toFix),
       };
     },
     fixes: (distribution: string, name: string) =>

@@ -65,6 +65,20 @@ describe("an archive of files with a record each", () => {
     expect(reader.record("CVE-2026-1001")?.fixes).toMatchObject([{ distribution: "debian", package: "server", fixedVersion: "1.1001-1" }]);
   });
 
+  test("names releases as Debian's tracker does, which stands before it, and is forgotten when it says them no more", async () => {
+    const tracker = folder.write("debian.json", JSON.stringify({ server: { "CVE-2026-1001": { releases: { bookworm: { status: "resolved", fixed_version: "2.0-1", urgency: "low" } } } } }));
+    const fixes = () => reader.record("CVE-2026-1001")?.fixes.map(({ release, fixedVersion }) => [release, fixedVersion]);
+    await take(zipOf(many(cve, 3)));
+    await take(zipOf(many(osv, 3)));
+    expect(fixes()).toEqual([["bookworm", "1.1001-1"]]);
+    await importFeeds(folder.wish(tracker), () => {});
+    expect(fixes()).toEqual([["bookworm", "2.0-1"]]);
+    await take(zipOf(many((number) => osv(number, "11"), 3)));
+    expect(fixes()).toEqual([["bookworm", "2.0-1"], ["bullseye", "1.1001-1"]]);
+    await take(zipOf({ "DSA-9.json": osv(9) }));
+    expect(fixes()).toEqual([["bookworm", "2.0-1"]]);
+  });
+
   test.each([
     ["cut off", () => zipOf(many(cve)).subarray(0, 60_000), "no whole ZIP archive"],
     ["with an encrypted file", () => zipOf(many(cve, 3), { flags: 1 }), "encrypted"],
@@ -82,6 +96,42 @@ describe("an archive of files with a record each", () => {
     expect(reader.facts()).toMatchObject({ generation: 1, cves: 5 });
     expect(existsSync(`${folder.directory}/next.db`)).toBe(false);
   });
+});
+
+test("weaknesses lead to techniques with names, tactics and what mitigates them, by CAPEC and CWE as they are published", async () => {
+  const file = (name: string, bytes: Buffer | string) => folder.write(name, bytes);
+  const cwe = (patterns: string) => zipOf({ "cwec_v4.18.xml": `<?xml version="1.0"?><Weakness_Catalog><Weaknesses><Weakness ID="79" Name="XSS" Status="Stable">${patterns}</Weakness></Weaknesses></Weakness_Catalog>` });
+  const capec = (status: string) => JSON.stringify({ type: "bundle", objects: [
+    { type: "attack-pattern", name: "Pattern", x_capec_status: status, external_references: [{ source_name: "capec", external_id: "CAPEC-63" }, { source_name: "ATTACK", external_id: "T1059" }] },
+  ] });
+  const object = (type: string, number: number) => `${type}--00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+  const attack = (changes: object) => JSON.stringify({ type: "bundle", objects: [
+    {
+      type: "attack-pattern", id: object("attack-pattern", 1), name: "Interpreter", external_references: [{ source_name: "mitre-attack", external_id: "T1059" }],
+      kill_chain_phases: [{ kill_chain_name: "mitre-attack", phase_name: "execution" }], ...changes,
+    },
+    ...[1, 2].flatMap((number) => [
+      { type: "course-of-action", id: object("course-of-action", number), name: `Help ${number}`, revoked: number === 2, external_references: [{ source_name: "mitre-attack", external_id: `M100${number}` }] },
+      { type: "relationship", relationship_type: "mitigates", source_ref: object("course-of-action", number), target_ref: object("attack-pattern", 1), description: `So ${number}.` },
+    ]),
+  ] });
+  await importFeeds(folder.wish(
+    file("nvd.jsonl", jsonLines(manySamples(3))), file("cwe.zip", cwe('<Related_Attack_Pattern CAPEC_ID="63"/>')), file("capec.json", capec("Draft")), file("attack.json", attack({})),
+  ), () => {});
+  const found = () => {
+    const { techniques = [], mitigations = [] } = reader.record("CVE-2025-10001") ?? {};
+    return { techniques, mitigations };
+  };
+  expect(found()).toEqual({
+    techniques: [{ id: "T1059", name: "Interpreter", tactics: ["execution"], provenance: "derived", source: "CAPEC-63" }],
+    mitigations: [{ id: "M1001", name: "Help 1", technique: "T1059", text: "So 1." }],
+  });
+  await importFeeds(folder.wish(file("attack.json", attack({ revoked: true }))), () => {});
+  expect(found()).toEqual({ techniques: [], mitigations: [] });
+  await importFeeds(folder.wish(file("attack.json", attack({}))), () => {});
+  expect(found().techniques).toHaveLength(1);
+  await importFeeds(folder.wish(file("cwe.zip", cwe(""))), () => {});
+  expect(found()).toEqual({ techniques: [], mitigations: [] });
 });
 
 test("an archive of a page of records is as the page", async () => {

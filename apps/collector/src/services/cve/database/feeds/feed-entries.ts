@@ -1,5 +1,5 @@
-import type { FeedEntry, FeedKind, OsvAffected } from "@lanthorn/vulnerability";
-import type { FactWriter } from "../fact-writer.ts";
+import { type FeedEntry, type FeedKind, type OsvAffected, releaseName } from "@lanthorn/vulnerability";
+import type { FactTable, FactWriter } from "../fact-writer.ts";
 import type { RecordWriter } from "../record-writer.ts";
 import type { FeedTally } from "./feed-tally.ts";
 
@@ -12,13 +12,17 @@ export interface FeedSinks {
 
 /** Forgets what a feed said before, where it comes whole again. CVE records are withdrawn one by one. */
 export function forgetBefore(kind: FeedKind, feed: string, facts: FactWriter): void {
-  if (kind === "kev") facts.clear(feed, "kev");
-  else if (kind === "epss") facts.clear(feed, "epss");
-  else if (kind === "techniques") facts.clear(feed, "techniques");
-  else if (kind === "attack-patterns") facts.clear(feed, "weakness_techniques");
-  else if (kind === "technique-mappings" || kind === "technique-mappings-csv") facts.clear(feed, "cve_techniques");
-  else if (kind === "debian") facts.clear("debian", "fixes");
+  facts.clear(feed, FACTS_OF[kind] ?? []);
 }
+
+const PATTERNS: readonly FactTable[] = ["weakness_patterns", "pattern_techniques"];
+/** The short list of techniques only adds to ATT&CK's own bundle. */
+const FACTS_OF: Readonly<Partial<Record<FeedKind, readonly FactTable[]>>> = {
+  kev: ["kev"], epss: ["epss"], debian: ["fixes"], osv: ["fixes"], "osv-array": ["fixes"],
+  "attack-stix": ["techniques", "mitigations", "mitigation_uses"],
+  "attack-patterns": PATTERNS, "capec-stix": PATTERNS, "capec-xml": PATTERNS, "cwe-xml": ["weakness_patterns"],
+  "technique-mappings": ["cve_techniques"], "technique-mappings-csv": ["cve_techniques"],
+};
 
 /** Writes one entry of a feed, and counts it. @param feed Its name. */
 export function takeEntry(entry: FeedEntry, feed: string, { records, facts, tally }: FeedSinks): void {
@@ -37,20 +41,36 @@ export function takeEntry(entry: FeedEntry, feed: string, { records, facts, tall
     case "debian": {
       const { package: name, cveId, releases } = entry.entry;
       return count(releases.every(({ release, status, fixedVersion, urgency }) =>
-        facts.addFix(cveId, { distribution: "debian", package: name, release, status, fixedVersion: fixedVersion ?? "", urgency })));
+        facts.addFix(cveId, { distribution: "debian", package: name, release, status, fixedVersion: fixedVersion ?? "", urgency, feed, isTracker: true })));
     }
     case "osv": {
       const { cveIds, affected, isWithdrawn } = entry.record;
-      if (!isWithdrawn) for (const one of affected) addOsvFixes(cveIds, one, facts);
+      if (!isWithdrawn) for (const one of affected) addOsvFixes(cveIds, one, { facts, feed });
       return count(true);
     }
     case "attack-pattern": {
       const { id, weaknesses, techniques, isRetired } = entry.pattern;
-      if (!isRetired) for (const weakness of weaknesses) for (const technique of techniques) facts.addWeakness(weakness, technique, id);
+      if (!isRetired) {
+        for (const weakness of weaknesses) facts.addWeakness(weakness, id, feed);
+        for (const technique of techniques) facts.addPattern(id, technique, feed);
+      }
+      return count(true);
+    }
+    case "weakness": {
+      const { id, patterns, isRetired } = entry.weakness;
+      if (!isRetired) for (const pattern of patterns) facts.addWeakness(id, pattern, feed);
       return count(true);
     }
     case "technique": {
-      if (!entry.technique.isRetired) facts.addTechnique(entry.technique);
+      facts.addTechnique(entry.technique);
+      return count(true);
+    }
+    case "mitigation": {
+      if (!entry.mitigation.isRetired) facts.addMitigation(entry.mitigation);
+      return count(true);
+    }
+    case "mitigation-use": {
+      facts.addMitigationUse(entry.use);
       return count(true);
     }
     case "technique-mapping": {
@@ -64,12 +84,13 @@ export function takeEntry(entry: FeedEntry, feed: string, { records, facts, tall
 }
 
 /** A range that ends before a version is fixed by it. Ecosystems are as `Debian:12`; those of languages have no release. */
-function addOsvFixes(cveIds: readonly string[], { ecosystem, package: name, ranges }: OsvAffected, facts: FactWriter): void {
-  const [distribution = "", ...release] = ecosystem.split(":");
+function addOsvFixes(cveIds: readonly string[], { ecosystem, package: name, ranges }: OsvAffected, { facts, feed }: { readonly facts: FactWriter; readonly feed: string }): void {
+  const [distribution = ""] = ecosystem.toLowerCase().split(":", 1);
+  const release = releaseName(distribution, ecosystem.slice(distribution.length));
   for (const { to, order } of ranges) {
     if (to === null || to.isIncluded || order === "git") continue;
     for (const id of cveIds) {
-      facts.addFix(id, { distribution: distribution.toLowerCase(), package: name, release: release.join(":"), status: "fixed", fixedVersion: to.version, urgency: "" });
+      facts.addFix(id, { distribution, package: name, release, status: "fixed", fixedVersion: to.version, urgency: "", feed, isTracker: false });
     }
   }
 }
