@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { PcapRecorded } from "@lanthorn/contract/uplink";
 import { createPcapngWriter } from "@lanthorn/packets";
 import { nextTurn } from "@lanthorn/runtime";
-import { type CaptureFileFacts, filePath, inParts, isWithoutFile, partPath, readNote, removeCaptureFile, writeNote } from "./facts.ts";
+import { type CaptureFileFacts, type CaptureNote, filePath, inParts, isWithoutFile, partPath, readNote, removeCaptureFile, writeNote } from "./facts.ts";
 import { createContents, type FileContents } from "./file-contents.ts";
 import type { Pace } from "../paced-work.ts";
 import { createFlowKeyReader } from "./summary/flow-keys.ts";
@@ -84,13 +84,14 @@ export interface LeftFile {
   readonly trigger: PcapRecorded["trigger"];
 }
 
-/** Finds what lies in a folder of finished files, oldest first. Call it before a file is opened there. */
-export async function findLeftFiles(folder: string): Promise<readonly LeftFile[]> {
+/** Finds what lies in a folder of finished files, oldest first. Call it before a file is opened there. @param onNote Called for each note that can be read. */
+export async function findLeftFiles(folder: string, onNote: (note: CaptureNote) => void = () => {}): Promise<readonly LeftFile[]> {
   const names = await readdir(folder).catch(() => []);
   const ids = [...new Set(names.flatMap((name) => NAME.exec(name)?.[1] ?? []))].toSorted();
   const found: LeftFile[] = [];
   for (const id of ids) {
     const note = await readNote(folder, id);
+    if (note) onNote(note);
     const bytes = note?.recorded.state === "recording" ? (await sizeOf(filePath(folder, id)) ?? await sizeOf(partPath(folder, id)) ?? 0) : 0;
     found.push({ id, bytes, trigger: note?.recorded.trigger ?? "request" });
   }

@@ -5,14 +5,14 @@ import { createFakeClock, createId, silentLog } from "@lanthorn/runtime";
 import { expect, test } from "vitest";
 import { createDiskRoom, createFreeSpace } from "../capture-files/disk-room.ts";
 import { createEvidenceRoom } from "./evidence-room.ts";
-import { readStoredFiles } from "./stored-files.ts";
+import { createStoredFiles } from "./stored-files.ts";
 
 const EVE = "02:00:00:00:00:66";
 const ANN = "02:00:00:00:00:02";
 
-async function createScene() {
+function createScene(leastBytes = 0) {
   const clock = createFakeClock(1_700_000_000_000);
-  const stored = await readStoredFiles("/nonexistent", () => {});
+  const stored = createStoredFiles({ folder: "/nonexistent", onRemoved: () => {}, leastBytes: () => leastBytes });
   const room = createDiskRoom({ free: createFreeSpace({ path: "/", floorBytes: 0, freeBytes: () => 1e12 }), budgetBytes: 1000 });
   const rooms = createEvidenceRoom({ room, stored, isMeant: () => true, clock, log: silentLog });
   return {
@@ -24,14 +24,14 @@ async function createScene() {
       let written = 0;
       for (; written < bytes && await own.claim(50) === null; written += 50) own.settle(50, 50);
       rooms.finished(id);
-      if (written > 0) stored.add({ pcap_id: id, trigger: "alert", size_bytes: written, finished_at: new Date(clock.now()).toISOString(), macs: [mac], ips: [] } as never);
+      if (written > 0) room.added(stored.add({ pcap_id: id, trigger: "alert", size_bytes: written, finished_at: new Date(clock.now()).toISOString(), macs: [mac], ips: [] } as never));
       return { id, written };
     },
   };
 }
 
 test("alerts of one attacker push out nothing that was there before, and that is counted", async () => {
-  const { write, rooms, stored, room } = await createScene();
+  const { write, rooms, stored, room } = createScene();
   const first = await write(EVE, 200);
   const other = await write(ANN, 100);
   for (let count = 0; count < 20; count += 1) await write(EVE, 300);
@@ -41,7 +41,7 @@ test("alerts of one attacker push out nothing that was there before, and that is
 });
 
 test("evidence about another gets room, from the newest of who takes most", async () => {
-  const { write, stored } = await createScene();
+  const { write, stored } = createScene();
   const first = await write(EVE, 300);
   for (let count = 0; count < 5; count += 1) await write(EVE, 300);
   const quiet = await write(ANN, 200);
@@ -50,7 +50,7 @@ test("evidence about another gets room, from the newest of who takes most", asyn
 });
 
 test("who takes most gets room from its own evidence once that is a day old", async () => {
-  const { write, stored, clock } = await createScene();
+  const { write, stored, clock } = createScene();
   const first = await write(EVE, 1000);
   expect((await write(EVE, 100)).written).toBe(0);
   await clock.leap(86_400_001);
@@ -58,9 +58,20 @@ test("who takes most gets room from its own evidence once that is a day old", as
   expect(stored.isOf(first.id, () => true)).toBe(false);
 });
 
+test("small files count for more than their bytes, so that there are never too many", async () => {
+  const { write, stored, room } = createScene(100);
+  const written = [];
+  for (let count = 0; count < 30; count += 1) written.push(await write(`02:00:00:00:01:${String(count).padStart(2, "0")}`, 50));
+  expect(written.every((one) => one.written === 50)).toBe(true);
+  expect(written.filter(({ id }) => stored.isOf(id, () => true))).toHaveLength(10);
+  expect([room.usedBytes, stored.bytesOf(() => true)]).toEqual([1000, 1000]);
+  for (const { id } of written) room.removed(stored.forget(id));
+  expect(room.usedBytes).toBe(0);
+});
+
 test("a file that cannot be removed keeps its room, and is tried again behind the others", async () => {
   const folder = mkdtempSync(join(tmpdir(), "lanthorn-stored-"));
-  const stored = await readStoredFiles(folder, () => {});
+  const stored = createStoredFiles({ folder, onRemoved: () => {}, leastBytes: () => 0 });
   const [stuck, other] = [createId(), createId()];
   for (const id of [stuck, other]) stored.add({ pcap_id: id, trigger: "request", size_bytes: 100, finished_at: null, macs: [], ips: [] } as never);
   mkdirSync(join(folder, `${stuck}.pcapng`));

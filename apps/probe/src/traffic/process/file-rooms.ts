@@ -21,6 +21,14 @@ export interface FileRooms {
 }
 
 const DAY_MS = 86_400_000;
+/** As many files of a kind lie here at most: at the start the note of each is read, and to make room all are gone through. */
+const MAX_FILES = 4096;
+
+/** What the smallest file counts for. */
+export function leastBytesOf({ evidence, on_demand: onDemand }: Pick<TrafficSettings, "evidence" | "on_demand">, trigger: PcapRecorded["trigger"]): number {
+  return fromMegabytes((trigger === "alert" ? evidence : onDemand).budget_megabytes) / MAX_FILES;
+}
+
 const ofAlerts: IsMeant = ({ trigger }) => trigger === "alert";
 const ofRequests: IsMeant = ({ trigger }) => trigger !== "alert";
 

@@ -12,11 +12,11 @@ import { createExports } from "../export/run-export.ts";
 import type { CommandAnswer, FromProcess } from "../messages.ts";
 import { fromMegabytes } from "../settings.ts";
 import { carryOutCommand } from "./commands.ts";
-import { createFileRooms, type FileRooms } from "./file-rooms.ts";
+import { createFileRooms, type FileRooms, leastBytesOf } from "./file-rooms.ts";
 import { repairLeftFiles } from "./left-files.ts";
 import { createRecordings } from "./recordings.ts";
 import { createReports } from "./reports.ts";
-import { readStoredFiles } from "./stored-files.ts";
+import { createStoredFiles } from "./stored-files.ts";
 import type { Begin } from "./traffic-process.ts";
 import type { TrafficParts } from "./traffic-parts.ts";
 import { createUploads } from "./uploads.ts";
@@ -50,8 +50,8 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   const privacy = () => privacyOf(site);
   const folder = filesFolder(dataDir);
   const reports = createReports(deps);
-  const left = await findLeftFiles(folder);
-  const stored = await readStoredFiles(folder, reports.report);
+  const stored = createStoredFiles({ folder, onRemoved: reports.report, leastBytes: (trigger) => leastBytesOf(settings, trigger) });
+  const left = await findLeftFiles(folder, stored.found);
   const free = createFreeSpace({ path: dataDir, floorBytes: fromMegabytes(settings.continuous.free_floor_megabytes) });
   const rooms = createFileRooms({ free, settings, stored, clock, log });
   const uploads = createUploads({ spool: createSpool({ dataDir, budgetBytes: begin.spool_bytes }), dataDir, onGone: rooms.forget, log });
@@ -61,7 +61,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   const application = `lanthorn-probe ${begin.version}`;
   const onFinished = ({ path, recorded }: CaptureFileFacts) => {
     rooms.finished(recorded.pcap_id);
-    if (path !== null) stored.add(recorded);
+    if (path !== null) rooms.of(recorded.trigger).added(stored.add(recorded));
     reports.report(recorded);
   };
   const shared = { dataDir, interfaces: settings.interfaces, snapLength: settings.snap_length, application, clock, log };

@@ -1,13 +1,15 @@
-import { readdir } from "node:fs/promises";
 import type { PcapRecorded } from "@lanthorn/contract/uplink";
-import { isWithoutFile, readNote, removeForRoom } from "../capture-files/facts.ts";
+import { type CaptureNote, isWithoutFile, removeForRoom } from "../capture-files/facts.ts";
 
 /** Finished files that lie on this machine, for their budgets. */
 export interface StoredFiles {
   /** Bytes of all files of a kind. */
   bytesOf(isMeant: IsMeant): number;
   isOf(id: string, isMeant: IsMeant): boolean;
-  add(recorded: PcapRecorded): void;
+  /** A file has ended. @returns What it counts for beyond its bytes; 0 where it was known. */
+  add(recorded: PcapRecorded): number;
+  /** A note lay in the folder at the start: of a finished file or of anything else. */
+  found(note: CaptureNote): void;
   /** Removes the oldest one of a kind, for newer ones. @returns Its bytes; null where there is none. */
   removeOldest(isMeant: IsMeant): Promise<number | null>;
   /** Bytes by whom the files are about. */
@@ -19,7 +21,7 @@ export interface StoredFiles {
   removeOf(subject: string, isMeant: IsMeant, finishedBefore?: number): Promise<number | null>;
   /** Removes those of a kind that were finished before, milliseconds since the epoch. @returns Their bytes. */
   removeFinishedBefore(time: number, isMeant: IsMeant): Promise<number>;
-  /** Those of which the daemon had all that there is to say, when they were read. */
+  /** Those that were found of which the daemon has all that there is to say. */
   readonly reported: readonly string[];
   /** It was removed by somebody else. @returns Its bytes; 0 where it was not known. */
   forget(id: string): number;
@@ -28,12 +30,13 @@ export interface StoredFiles {
 /** Which kind a file is of. */
 export type IsMeant = (recorded: Pick<PcapRecorded, "trigger">) => boolean;
 
-type StoredFile = Pick<PcapRecorded, "trigger" | "size_bytes" | "finished_at" | "macs" | "ips">;
+interface StoredFile extends Pick<PcapRecorded, "trigger" | "finished_at" | "macs" | "ips"> {
+  /** What it counts for: its bytes, or what the smallest file does. */
+  readonly bytes: number;
+}
 
 /** Whom a file is about, in one word: the device of its first alert. */
 export const subjectOf = ({ macs, ips }: { readonly macs: readonly string[]; readonly ips: readonly string[] }) => macs[0] ?? ips[0] ?? "";
-
-const NOTE = /^([0-9a-f-]{36})\.json$/;
 
 const FOR_NEWER = "The probe removed the file to make room for newer captures.";
 const FOR_OTHERS = "The probe removed the file to make room for evidence about another device: this device's takes most of it.";
@@ -41,22 +44,22 @@ const FOR_OWN = "The probe removed the file to make room for newer evidence abou
 const TOO_OLD = "The probe removed the file because it was older than keep_days in its configuration.";
 
 /**
- * @param folder Of finished files.
- * @param onRemoved What is to be reported of one that was removed here before it was sent.
+ * Knows of no file yet.
+ * @param deps.folder Of finished files.
+ * @param deps.onRemoved What is to be reported of one that was removed here before it was sent.
+ * @param deps.leastBytes What the smallest file of a kind counts for, so that they are not too many to be gone through.
  */
-export async function readStoredFiles(folder: string, onRemoved: (recorded: PcapRecorded) => void): Promise<StoredFiles> {
+export function createStoredFiles({ folder, onRemoved, leastBytes }: {
+  readonly folder: string; readonly onRemoved: (recorded: PcapRecorded) => void; readonly leastBytes: (trigger: PcapRecorded["trigger"]) => number;
+}): StoredFiles {
   const files = new Map<string, StoredFile>();
   const reported: string[] = [];
-  const names = await readdir(folder).catch(() => [] as string[]);
-  // Ids begin with the time at which they were made.
-  for (const name of names.toSorted()) {
-    const id = NOTE.exec(name)?.[1];
-    const note = id === undefined ? null : await readNote(folder, id);
-    if (id !== undefined && note && note.recorded.size_bytes > 0 && !isWithoutFile(note.recorded)) {
-      files.set(id, note.recorded);
-      if (note.is_reported) reported.push(id);
-    }
-  }
+  const add = ({ pcap_id: id, trigger, size_bytes: size, finished_at, macs, ips }: PcapRecorded): number => {
+    if (files.has(id)) return 0;
+    const bytes = Math.max(size, leastBytes(trigger));
+    files.set(id, { trigger, bytes, finished_at, macs: macs.slice(0, 1), ips: ips.slice(0, 1) });
+    return bytes - size;
+  };
   const remove = async (id: string, why: string): Promise<number> => {
     const file = files.get(id);
     const bytes = forget(id);
@@ -69,18 +72,22 @@ export async function readStoredFiles(folder: string, onRemoved: (recorded: Pcap
     return bytes;
   };
   const forget = (id: string): number => {
-    const bytes = files.get(id)?.size_bytes ?? 0;
+    const bytes = files.get(id)?.bytes ?? 0;
     files.delete(id);
     return bytes;
   };
   return {
-    forget,
+    forget, add,
+    found({ recorded, is_reported: isReported }) {
+      if (recorded.size_bytes === 0 || isWithoutFile(recorded)) return;
+      add(recorded);
+      if (isReported) reported.push(recorded.pcap_id);
+    },
     isOf: (id, isMeant) => files.has(id) && isMeant(files.get(id) as StoredFile),
-    bytesOf: (isMeant) => [...files.values()].filter((file) => isMeant(file)).reduce((sum, { size_bytes: bytes }) => sum + bytes, 0),
-    add: ({ pcap_id: id, trigger, size_bytes, finished_at, macs, ips }) => void files.set(id, { trigger, size_bytes, finished_at, macs: macs.slice(0, 1), ips: ips.slice(0, 1) }),
+    bytesOf: (isMeant) => [...files.values()].filter((file) => isMeant(file)).reduce((sum, { bytes }) => sum + bytes, 0),
     bytesBySubject(isMeant) {
       const sums = new Map<string, number>();
-      for (const file of files.values()) if (isMeant(file)) sums.set(subjectOf(file), (sums.get(subjectOf(file)) ?? 0) + file.size_bytes);
+      for (const file of files.values()) if (isMeant(file)) sums.set(subjectOf(file), (sums.get(subjectOf(file)) ?? 0) + file.bytes);
       return sums;
     },
     async removeOf(subject, isMeant, finishedBefore) {
