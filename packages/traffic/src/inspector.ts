@@ -17,7 +17,7 @@ export interface InspectionCounters extends Readonly<StreamCounters> {
   readonly unrecognized: number;
   /** Sides that were given up for a message longer than the limit. */
   readonly tooLong: number;
-  /** Sides that were given up for too many messages, lines or records in too few bytes. */
+  /** Sides that were given up for too many messages, lines or records in too few bytes, and connections of QUIC of which there were too many at once. */
   readonly tooCostly: number;
   /** Calls of parsers of streams. */
   readonly steps: number;

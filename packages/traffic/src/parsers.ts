@@ -9,13 +9,13 @@ import { createSmbParser } from "./protocols/smb.ts";
 import { createSmtpParser } from "./protocols/smtp.ts";
 import { createSnmpParser } from "./protocols/snmp.ts";
 import { createSshParser } from "./protocols/ssh.ts";
-import type { DatagramParser, Hold, StreamParser } from "./protocols/stream-parser.ts";
+import type { DatagramParser, Hold, Pay, StreamParser } from "./protocols/stream-parser.ts";
 import { createTlsParser } from "./protocols/tls.ts";
 import type { TrafficMessage } from "./traffic-message.ts";
 
 type Emit = (message: TrafficMessage) => void;
 type CreateStreamParser = (emit: Emit, hold: Hold, limits: InspectionLimits) => StreamParser;
-type CreateDatagramParser = (emit: Emit, hold: Hold) => DatagramParser;
+type CreateDatagramParser = (emit: Emit, hold: Hold, pay: Pay) => DatagramParser;
 
 /** Of TCP. What is not here is known by its name only. */
 export const STREAM_PARSERS: ReadonlyMap<string, CreateStreamParser> = new Map<string, CreateStreamParser>([

@@ -70,7 +70,7 @@ export class PayloadInspector<Flow> implements FlowInspector, MemoryHolder {
       this.#datagrams = create((message) => {
         counts.messages += 1;
         onMessage(this.#flow, message);
-      }, (octets) => this.#hold(octets));
+      }, (octets) => this.#hold(octets), (units, now) => this.#pay(units, now));
     }
     this.#datagrams.read(side, payload, at);
     if (this.#datagrams.isOver) this.end();
@@ -127,6 +127,13 @@ export class PayloadInspector<Flow> implements FlowInspector, MemoryHolder {
   #hold(octets: number): void {
     if (octets > 0) this.#context.memory.add(this, octets);
     else if (octets < 0) this.#context.memory.remove(this, -octets);
+  }
+
+  #pay(units: number, at: number): boolean {
+    const { spare, counts } = this.#context;
+    const isPaid = spare.cover({ credit: -units }, at);
+    if (!isPaid) counts.tooCostly += 1;
+    return isPaid;
   }
 
   #giveUp(): void {

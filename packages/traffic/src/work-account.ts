@@ -8,6 +8,9 @@ export const STEP_COST = 16;
 /** One message; with its step as much as the smallest frame of Ethernet has. */
 export const MESSAGE_COST = 48;
 
+/** Keys of QUIC are made of the first packet of each connection, whoever sends one: as long as a dozen whole frames take. */
+export const KEYS_COST = 4096;
+
 /** What a segment pays beside its bytes: it was a frame. */
 const SEGMENT_CREDIT = 64;
 /** What a side begins with: a few dozen short messages. */

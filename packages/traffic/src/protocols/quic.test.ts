@@ -9,6 +9,7 @@ import { runCommand, tryCommand } from "../../../../test/lab/run-command.ts";
 import { fromHex } from "../../../packets/src/testing/bytes.ts";
 import { seededMutations, seededRandom } from "../../../packets/src/testing/hostile.ts";
 import { unpackOrSay } from "../../../packets/src/testing/tshark.ts";
+import { createInspection } from "../inspector.ts";
 import type { Turn } from "../testing/conversation.ts";
 import { playDatagrams } from "../testing/datagrams.ts";
 import { recordDatagrams, startUntil } from "../testing/relay.ts";
@@ -65,6 +66,21 @@ function protect(frames: Uint8Array, keys: InitialKeys, options: { version?: num
 }
 
 const WHOLE = [[0, CLIENT_HELLO.length]] as const;
+
+test("of a flood of first packets as many are opened as can be paid for, and others again a second later", () => {
+  const hellos: number[] = [];
+  const inspection = createInspection<number>({ limits: { spareWork: 64 * 1024 }, onMessage: (flow) => void hellos.push(flow) });
+  const packet = protect(cryptoFrames(CLIENT_HELLO, WHOLE), deriveInitialKeys(V1, CONNECTION_ID).client);
+  const see = (flows: number, at: number) => {
+    for (let flow = 0; flow < flows; flow += 1) inspection.open(at + flow).datagram(0, packet, at);
+  };
+  see(1000, 0);
+  // 4096 units each, of which 1200 bytes are paid.
+  expect(hellos).toHaveLength(Math.floor((64 * 1024) / (4096 - 1200)));
+  expect(inspection.counters()).toMatchObject({ recognized: 1000, tooCostly: 1000 - hellos.length });
+  see(1, 2e6);
+  expect(hellos.at(-1)).toBe(2e6);
+});
 
 describe("keys of Initial packets", () => {
   test("are those of RFC 9001 appendix A.1, and of RFC 9369 appendix A.1", () => {

@@ -3,10 +3,11 @@ import { type CryptoStream, createCryptoStream } from "./quic/crypto-stream.ts";
 import { decryptInitial } from "./quic/decrypt.ts";
 import { deriveInitialKeys, type InitialKeyPair } from "./quic/initial-keys.ts";
 import { type LongPacket, splitLongPackets } from "./quic/long-packet.ts";
-import type { DatagramParser, Hold, MessageOrigin } from "./stream-parser.ts";
+import type { DatagramParser, Hold, MessageOrigin, Pay } from "./stream-parser.ts";
 import { decodeClientHello, type TlsClientHello } from "./tls/client-hello.ts";
 import { createHandshakeJoiner, type HandshakeJoiner } from "./tls/handshake-joiner.ts";
 import { decodeServerHello, type TlsServerHello } from "./tls/server-hello.ts";
+import { KEYS_COST } from "../work-account.ts";
 
 interface QuicOrigin extends MessageOrigin {
   readonly protocol: "quic";
@@ -34,8 +35,8 @@ interface QuicSide {
   readonly joiner: HandshakeJoiner;
 }
 
-/** @returns The parser of one flow of datagrams. */
-export function createQuicParser(emit: (message: QuicMessage) => void, hold: Hold): DatagramParser {
+/** @returns The parser of one flow of datagrams; it is over where there are too many connections to make keys for all. */
+export function createQuicParser(emit: (message: QuicMessage) => void, hold: Hold, pay: Pay): DatagramParser {
   let keys: InitialKeyPair | null = null;
   let client: 0 | 1 = 0;
   let sides: readonly [QuicSide, QuicSide] = [createSide(hold), createSide(hold)];
@@ -46,12 +47,14 @@ export function createQuicParser(emit: (message: QuicMessage) => void, hold: Hol
   let isOver = false;
 
   /** The client's packets are opened with the keys of the first; behind a Retry with those of the one that follows it. RFC 9001 section 5.2. */
-  function open(side: 0 | 1, packet: LongPacket, mayBegin: boolean): Uint8Array | null {
+  function open(side: 0 | 1, packet: LongPacket, mayBegin: boolean, at: number): Uint8Array | null {
     if (keys !== null) {
       const frames = decryptInitial(packet, side === client ? keys.client : keys.server);
       if (frames !== null) return frames;
     }
     if (!mayBegin) return null;
+    isOver = !pay(KEYS_COST - packet.bytes.length, at);
+    if (isOver) return null;
     const made = deriveInitialKeys(packet.version, packet.destinationId);
     const frames = decryptInitial(packet, made.client);
     if (frames === null) return null;
@@ -89,7 +92,7 @@ export function createQuicParser(emit: (message: QuicMessage) => void, hold: Hol
       for (const packet of splitLongPackets(bytes)) {
         if (packet.type !== "initial" || isOver) continue;
         initials += 1;
-        const frames = open(side, packet, mayBegin);
+        const frames = open(side, packet, mayBegin, at);
         mayBegin = false;
         if (frames === null) continue;
         const { stream, joiner } = sides[side];

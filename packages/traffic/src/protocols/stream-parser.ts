@@ -46,6 +46,9 @@ export interface DatagramParser {
 /** Says how many bytes a parser keeps more (or less) than before, beside what it was given: they count for the bound of all flows. */
 export type Hold = (octets: number) => void;
 
+/** Asks for work that the bytes of a datagram do not pay for. @returns Whether it may be done now. @see work-account.ts */
+export type Pay = (units: number, at: number) => boolean;
+
 /** What every message says beside its protocol's own. */
 export interface MessageOrigin {
   /** Who sent it, as the flow counts its sides. */
