@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import type { FeedServer } from "./testing/feed-server.ts";
 import { type FeedWorld, kev, startFeedWorld } from "./testing/feed-world.ts";
 
@@ -172,6 +173,16 @@ describe("a source that is asked too often", () => {
 });
 
 describe("a mirror", () => {
+  test("in the folder of feeds keeps its files, also those that are refused", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "lanthorn-mirror-"));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    mkdirSync(join(directory, "kev"));
+    writeFileSync(join(directory, "kev", "kev.json"), kev(3));
+    const world = await start({ settings: () => ({ directory, mirror: directory, sources: {} }) });
+    expect([await world.update(), (await world.row("kev")).error_code]).toEqual(["failed", "too-few"]);
+    expect(readdirSync(join(directory, "kev"))).toEqual(["kev.json"]);
+  });
+
   const mirrored = (server: FeedServer) => ({ mirror: `${server.url}/mirror/`, sources: {} });
 
   test("has every feed under its file's name, and its sum counts", async () => {

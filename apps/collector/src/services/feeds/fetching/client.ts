@@ -37,8 +37,20 @@ export function createFeedClient(
   const { clock, policy } = deps;
   const ca = options.ca && [...rootCertificates, ...options.ca];
 
+  const tunnelTo = async (proxy: Proxy, url: URL, stop: AbortSignal): Promise<Duplex> => {
+    const late = new AbortController();
+    const cancel = clock.after(ANSWER_MS, () => late.abort());
+    try {
+      return await openTunnel(proxy, url, { ca, stop: AbortSignal.any([stop, late.signal]) });
+    } catch (error) {
+      throw late.signal.aborted && !stop.aborted ? new FeedFailure("stalled", "the proxy does not answer in time") : error;
+    } finally {
+      cancel();
+    }
+  };
+
   const connectionTo = async (target: Target, stop: AbortSignal): Promise<{ readonly socket: Duplex } | { readonly lookup: LookupFunction }> => {
-    if (options.proxy) return { socket: await openTunnel(options.proxy, target.url, { ca, stop }) };
+    if (options.proxy) return { socket: await tunnelTo(options.proxy, target.url, stop) };
     const found = target.address === null ? await deps.resolve(target.host).catch(() => []) : [target.address];
     if (found.length === 0) throw new FeedFailure("unreachable", "the name of its server cannot be resolved");
     const checked = policy.check(target, found);

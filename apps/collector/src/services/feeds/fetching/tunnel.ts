@@ -42,7 +42,13 @@ export function openTunnel(proxy: Proxy, target: URL, options: { readonly ca: re
       } else if (target.protocol === "http:") resolve(socket);
       else {
         const secure = connectTls({ socket, servername: host, ...(options.ca && { ca: [...options.ca] }) });
-        secure.once("secureConnect", () => resolve(secure)).once("error", (cause) => {
+        const end = () => secure.destroy(new Error("it was given up"));
+        options.stop.addEventListener("abort", end);
+        secure.once("secureConnect", () => {
+          options.stop.removeEventListener("abort", end);
+          resolve(secure);
+        }).once("error", (cause) => {
+          options.stop.removeEventListener("abort", end);
           reject(new FeedFailure("unreachable", "the connection through the proxy is not secure", { cause }));
         });
       }

@@ -1,5 +1,5 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import { toFailure } from "../failure.ts";
 import type { FeedClient } from "../fetching/client.ts";
@@ -47,7 +47,7 @@ export async function fetchFeed(deps: FetchDependencies, feed: ConfiguredFeed, r
       // What could not be imported is well again when it is imported.
       ...(row.error_code !== IMPORT_FAILED && { failures: 0, error_code: null, error: null }),
     });
-    await sweep(deps, name, folder);
+    await sweep(deps, feed, folder);
     return { state: isChanged || row.is_pending === 1 ? "fetched" : "unchanged" };
   } catch (error) {
     const failure = toFailure(error);
@@ -60,13 +60,15 @@ export async function fetchFeed(deps: FetchDependencies, feed: ConfiguredFeed, r
       failures, error_code: failure.code, error: failure.message.slice(0, 500), next_at: toInstant(at),
       not_before: failure.retryAfterMs === null ? null : toInstant(clock.now() + failure.retryAfterMs),
     });
-    await sweep(deps, name, folder);
+    await sweep(deps, feed, folder);
     return { state: "failed", error: failure.message };
   }
 }
 
 /** Removes what no row knows: what was refused, what a process that died has left, and what was replaced. */
-async function sweep({ store }: Pick<FetchDependencies, "store">, name: string, folder: string): Promise<void> {
+async function sweep({ store }: Pick<FetchDependencies, "store">, { definition: { name }, source }: ConfiguredFeed, folder: string): Promise<void> {
+  // What lies at a path is the operator's, and that may be here.
+  if (source.kind === "path" && [source.path, dirname(source.path)].some((path) => resolve(path) === resolve(folder))) return;
   const row = (await store.list()).find((one) => one.name === name);
   const known = new Set(row === undefined ? [] : memoryOf(row).files.map(({ path }) => path));
   const found = await readdir(folder).catch(() => []);

@@ -10,6 +10,14 @@ export interface StoredFile {
   close(): Promise<void>;
 }
 
+/** A file that was written whole, and has not its name yet. */
+export interface Draft {
+  /** Gives it its name, and waits for the disk; one of the same name is replaced. */
+  keep(): Promise<void>;
+  /** Removes it, where it was not kept. */
+  discard(): Promise<void>;
+}
+
 /** A name that is stored, and when that was, in milliseconds since the epoch. */
 export interface StoredName {
   readonly id: string;
@@ -21,8 +29,8 @@ export interface StoredName {
  * place: a file is put whole, read by ranges and removed, and never changed.
  */
 export interface CaptureStore {
-  /** Stores a file, whole or not at all, and waits for the disk; one of the same name is replaced. */
-  put(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Writes a file, whole or not at all, and waits for the disk. It is there under its id once its draft is kept. */
+  put(id: string, bytes: AsyncIterable<Uint8Array>): Promise<Draft>;
   /** Null where there is none. */
   open(id: string): Promise<StoredFile | null>;
   /** Null where there is none. */
@@ -47,12 +55,17 @@ export function createDirectoryStore(home: string): CaptureStore {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       try {
         await write(draft, bytes);
-        await rename(draft, path);
       } catch (error) {
         await rm(draft, { force: true });
         throw error;
       }
-      await syncFolder(dirname(path));
+      return {
+        async keep() {
+          await rename(draft, path);
+          await syncFolder(dirname(path));
+        },
+        discard: () => rm(draft, { force: true }),
+      };
     },
     async open(id) {
       const file = await open(pathOf(id), "r").catch(absent);

@@ -53,15 +53,21 @@ export function createPcapImport(deps: {
     // Another replica has it, which takes it.
     if (!content) return;
     if ((await files.free()) < file.size + RESERVE_BYTES) throw new Error("the disk of the captures is full");
-    const { keySealed, sha256 } = await sealed.put({ id: row.id, size: file.size }, content);
-    if (sha256 !== file.sha256) throw new Error(`the file of the capture ${row.id} changed on the disk`);
+    const { keySealed, sha256, draft } = await sealed.put({ id: row.id, size: file.size }, content);
     let fromSeq: number | null = null;
-    const isTaken = await store.settle(row, storedAs(keySealed, file.size, now()), "taken", async (trx) => {
-      fromSeq = (await append(trx, row)).fromSeq;
-    });
-    if (!isTaken) return;
+    try {
+      if (sha256 !== file.sha256) throw new Error(`the file of the capture ${row.id} changed on the disk`);
+      // With the row that has its key: another collector that shares the folder may have taken it meanwhile, under another key.
+      await store.settle(row, storedAs(keySealed, file.size, now()), "taken", async (trx) => {
+        fromSeq = (await append(trx, row)).fromSeq;
+        await draft.keep();
+      });
+    } finally {
+      await draft.discard();
+    }
+    if (fromSeq === null) return;
     await deps.contents().remove(name);
-    if (fromSeq !== null) deps.published(row.tenant_id, fromSeq);
+    deps.published(row.tenant_id, fromSeq);
     logger.info({ pcap_id: row.id, probe_id: row.probe_id, bytes: file.size }, "stored a capture");
     await deps.onStored(row.site_id);
   }

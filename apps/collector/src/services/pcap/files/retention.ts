@@ -61,8 +61,19 @@ export function createPcapRetention(deps: {
   };
   const expireOld = async (stopped: AbortSignal): Promise<number> => {
     let count = 0;
-    for (const one of await store.old(ago(settings.keep_days * DAY_MS), AT_ONCE)) {
-      if (!stopped.aborted) count += await expire(one, `removed after ${settings.keep_days} days`);
+    for (let page: readonly StoredPcap[] | null = null; page === null || page.length === AT_ONCE;) {
+      page = await store.old(ago(settings.keep_days * DAY_MS), AT_ONCE);
+      for (const one of page) {
+        if (stopped.aborted) return count;
+        count += await expire(one, `removed after ${settings.keep_days} days`);
+      }
+    }
+    return count;
+  };
+  const forgetOld = async (stopped: AbortSignal): Promise<number> => {
+    let count = 0;
+    for (let last = AT_ONCE; last === AT_ONCE && !stopped.aborted; count += last) {
+      last = await store.forget(ago((settings.keep_days + REMEMBER_DAYS) * DAY_MS), AT_ONCE);
     }
     return count;
   };
@@ -92,7 +103,7 @@ export function createPcapRetention(deps: {
         let count = await expireOld(stopped);
         for (const { siteId } of await store.sitesBeyond(bytes)) if (!stopped.aborted) count += await fit(siteId);
         await store.failStale({ requested: ago(REQUESTED_MS), recording: ago(RECORDING_MS) }, ago(0));
-        count += await store.forget(ago((settings.keep_days + REMEMBER_DAYS) * DAY_MS), AT_ONCE);
+        count += await forgetOld(stopped);
         await store.forgetCommands(ago(REQUESTED_MS));
         await removeOrphans(stopped);
         await deps.onRun();
