@@ -70,27 +70,6 @@ export function createPcapRetention(deps: {
     }
     return count;
   };
-  const forgetOld = async (stopped: AbortSignal): Promise<number> => {
-    let count = 0;
-    for (let last = AT_ONCE; last === AT_ONCE && !stopped.aborted; count += last) {
-      last = await store.forget(ago((settings.keep_days + REMEMBER_DAYS) * DAY_MS), AT_ONCE);
-    }
-    return count;
-  };
-  const removeOrphans = async (stopped: AbortSignal): Promise<void> => {
-    let names: string[] = [];
-    const check = async () => {
-      const known = await store.stored(names);
-      for (const id of names) if (!known.has(id)) await files.remove(id);
-      names = [];
-    };
-    for await (const { id, storedAt } of files.list()) {
-      if (stopped.aborted) return;
-      if (clock.now() - storedAt > ORPHAN_MS) names.push(id);
-      if (names.length >= AT_ONCE) await check();
-    }
-    await check();
-  };
 
   return {
     fit: (siteId) => fit(siteId).catch((error: unknown) => {
@@ -103,12 +82,37 @@ export function createPcapRetention(deps: {
         let count = await expireOld(stopped);
         for (const { siteId } of await store.sitesBeyond(bytes)) if (!stopped.aborted) count += await fit(siteId);
         await store.failStale({ requested: ago(REQUESTED_MS), recording: ago(RECORDING_MS) }, ago(0));
-        count += await forgetOld(stopped);
+        count += await forgetOld(store, ago((settings.keep_days + REMEMBER_DAYS) * DAY_MS), stopped);
         await store.forgetCommands(ago(REQUESTED_MS));
-        await removeOrphans(stopped);
+        await removeOrphans({ store, files, storedBefore: clock.now() - ORPHAN_MS }, stopped);
         await deps.onRun();
         return count;
       },
     }),
   };
+}
+
+/** Forgets captures without a file that were last changed before `before`, page by page. */
+async function forgetOld(store: Pick<PcapRetentionStore, "forget">, before: string, stopped: AbortSignal): Promise<number> {
+  let count = 0;
+  for (let last = AT_ONCE; last === AT_ONCE && !stopped.aborted; count += last) last = await store.forget(before, AT_ONCE);
+  return count;
+}
+
+/** Removes files that no row knows. */
+async function removeOrphans({ store, files, storedBefore }: {
+  readonly store: Pick<PcapRetentionStore, "stored">; readonly files: CaptureStore; readonly storedBefore: number;
+}, stopped: AbortSignal): Promise<void> {
+  let names: string[] = [];
+  const check = async () => {
+    const known = await store.stored(names);
+    for (const id of names) if (!known.has(id)) await files.remove(id);
+    names = [];
+  };
+  for await (const { id, storedAt } of files.list()) {
+    if (stopped.aborted) return;
+    if (storedAt < storedBefore) names.push(id);
+    if (names.length >= AT_ONCE) await check();
+  }
+  await check();
 }
