@@ -24,7 +24,7 @@ test.each(TUNNEL_FRAMES)("the query is found behind $name", ({ bytes, encapsulat
 test.each(TUNNEL_FRAMES.filter(({ encapsulations }) => encapsulations.length > 0))(
   "each truncation and 4,000 mutations of $name end in a packet or a reason, within seconds",
   ({ bytes }) => {
-    const startedAt = performance.now();
+    const startedAt = process.cpuUsage();
     for (const damaged of [...everyTruncation(bytes), ...seededMutations(bytes, 4000, bytes.length)]) {
       for (const wireLength of [damaged.length, damaged.length + 200]) {
         const outer = decodeFrame(damaged, { wireLength });
@@ -35,7 +35,7 @@ test.each(TUNNEL_FRAMES.filter(({ encapsulations }) => encapsulations.length > 0
         }
       }
     }
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(process.cpuUsage(startedAt).user).toBeLessThan(10_000_000);
   },
 );
 

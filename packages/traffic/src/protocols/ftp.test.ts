@@ -68,7 +68,7 @@ describe("what curl says to a file server", () => {
   test("is the same however it is cut, and harmless when damaged", () => {
     expectSameHoweverCut(recorded);
     expectHarmless(recorded, seededMutations, 60);
-  }, 120_000);
+  });
 });
 
 test("FTP's active modes say where the server will connect to", () => {

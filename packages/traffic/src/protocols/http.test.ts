@@ -77,7 +77,7 @@ describe("what curl and a server of Node say", () => {
       expectSameHoweverCut(turns, { httpBody: 100 });
       expectHarmless(turns, seededMutations, 25);
     }
-  }, 120_000);
+  });
 });
 
 const HEAD = "GET /a HTTP/1.1\r\nHost: Example.COM:8080\r\n\r\n";

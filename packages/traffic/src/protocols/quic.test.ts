@@ -207,4 +207,4 @@ test.skipIf(!ngtcp2)("a handshake of ngtcp2 is read as tshark reads it", async (
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}, 60_000);
+});

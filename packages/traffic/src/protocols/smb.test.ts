@@ -50,7 +50,7 @@ beforeAll(async () => {
   } finally {
     await stop();
   }
-}, 120_000);
+});
 afterAll(async () => {
   if (folder !== "") await rm(folder, { recursive: true, force: true });
 });
@@ -113,5 +113,5 @@ describe.skipIf(!samba)("what smbclient and smbd say", () => {
       expectSameHoweverCut(turns.slice(0, 12));
       expectHarmless(turns.slice(0, 12), seededMutations, 100);
     }
-  }, 120_000);
+  });
 });

@@ -78,7 +78,7 @@ describe("what curl says to a mail server", () => {
   test("is the same however it is cut, and harmless when damaged", () => {
     expectSameHoweverCut(recorded);
     expectHarmless(recorded, seededMutations, 60);
-  }, 120_000);
+  });
 });
 
 describe("SMTP", () => {

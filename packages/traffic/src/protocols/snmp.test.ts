@@ -49,7 +49,7 @@ beforeAll(async () => {
   } finally {
     await stop();
   }
-}, 60_000);
+});
 afterAll(async () => {
   if (folder !== "") await rm(folder, { recursive: true, force: true });
 });

@@ -64,7 +64,7 @@ describe("a conversation of SSH", () => {
   test("is the same however it is cut, and harmless when damaged", () => {
     expectSameHoweverCut(AFTER_GREETING);
     expectHarmless(AFTER_GREETING, seededMutations);
-  }, 60_000);
+  });
 
   test("gives a server up that greets without end", () => {
     const { counters, peakBytes } = play([turn(0, "SSH-2.0-x\r\n"), ...Array.from({ length: 500 }, () => turn(1, "blah ".repeat(20) + "\r\n"))]);

@@ -113,7 +113,7 @@ describe("a handshake of real programs", () => {
     const turns = await handshake("TLSv1.2");
     expectSameHoweverCut(turns);
     expectHarmless(turns, seededMutations);
-  }, 60_000);
+  });
 
   test("takes a second hello after a HelloRetryRequest", async () => {
     const turns = await handshake("TLSv1.3", { ecdhCurve: "P-521" });

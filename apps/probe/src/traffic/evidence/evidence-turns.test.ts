@@ -15,14 +15,20 @@ const START = 1_700_000_000_000;
 const MIB = 1024 * 1024;
 const FRAMES_A_BLOCK = 1000;
 
-/** Real time in each turn; between turns time goes on by what the next task waits for. */
+/** What this process has worked, not how long it was kept from it: the machine does much else. */
+function workedMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+/** The time of its work in each turn; between turns time goes on by what the next task waits for. */
 function createTurns() {
   let skipped = 0;
   let lookMs = 0;
   let longest = 0;
   let turns = 0;
   const tasks = new Set<{ readonly dueAt: number; readonly task: () => void }>();
-  const monotonic = () => performance.now() + (skipped += lookMs);
+  const monotonic = () => workedMs() + (skipped += lookMs);
   const begunAt = monotonic();
   const clock: Clock = {
     now: () => START + 10_000 + monotonic() - begunAt, monotonic, every: () => () => {},
@@ -33,9 +39,9 @@ function createTurns() {
     },
   };
   const turn = (task: () => void) => {
-    const from = performance.now();
+    const from = workedMs();
     task();
-    longest = Math.max(longest, performance.now() - from);
+    longest = Math.max(longest, workedMs() - from);
     turns += 1;
   };
   return {
@@ -82,9 +88,9 @@ function createFlood(megabytes: number) {
   const ring = createMemoryRing({
     memory: Buffer.alloc(megabytes * MIB), seconds: 120,
     onEvict(block) {
-      const from = performance.now();
+      const from = workedMs();
       evidence.onEvict(block);
-      evicted.longest = Math.max(evicted.longest, performance.now() - from);
+      evicted.longest = Math.max(evicted.longest, workedMs() - from);
     },
   });
   const evidence = createEvidence({

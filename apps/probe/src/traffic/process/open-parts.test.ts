@@ -210,7 +210,7 @@ describe("what an earlier process left", () => {
     open.splice(0);
     expect(files()).toContain(`${id}.pcapng.part`);
     await start({ upload: "on_demand" });
-    await expect.poll(() => recorded(id), { timeout: 30_000 }).toMatchObject({ state: "cut", packets: 30_000 });
+    await expect.poll(() => recorded(id)).toMatchObject({ state: "cut", packets: 30_000 });
     expect(files()).toEqual([`${id}.json`, `${id}.pcapng`, `${data.pcap_id}.json`, `${data.pcap_id}.pcapng`].toSorted());
   });
 
@@ -221,7 +221,7 @@ describe("what an earlier process left", () => {
     expect(await command(parts, "pcap_delete", { pcap_id: id })).toEqual({ data: { deleted: true } });
     parts.noteLoad(0);
     await clock.advance(100);
-    await expect.poll(() => recorded(other), { timeout: 10_000 }).toMatchObject({ state: "cut", packets: 10 });
+    await expect.poll(() => recorded(other)).toMatchObject({ state: "cut", packets: 10 });
     expect(recorded(id)).toBeUndefined();
     expect(files()).toEqual([`${other}.json`, `${other}.pcapng`]);
   });
