@@ -1,4 +1,4 @@
-import type { Mitigation, MitigationUse, Technique } from "@lanthorn/vulnerability";
+import { compareVersions, type Mitigation, type MitigationUse, type Technique, type VersionOrder } from "@lanthorn/vulnerability";
 import type Sqlite from "better-sqlite3";
 import { cveKey } from "./rows/cve-key.ts";
 
@@ -23,10 +23,13 @@ export interface FactWriter {
   addWeakness(weakness: string, pattern: string, feed: string): void;
   /** An attack pattern is a technique. */
   addPattern(pattern: string, technique: string, feed: string): void;
-  /** What Debian's tracker says stands before what others say of Debian. */
+  /**
+   * What Debian's tracker says stands before what others say of Debian. Of several advisories of one feed the highest version counts: an
+   * earlier one may have fixed a part.
+   */
   addFix(id: string, fix: {
     readonly distribution: string; readonly package: string; readonly release: string; readonly status: string; readonly fixedVersion: string;
-    readonly urgency: string; readonly feed: string; readonly isTracker: boolean;
+    readonly urgency: string; readonly feed: string; readonly isTracker: boolean; readonly order: VersionOrder;
   }): boolean;
 }
 
@@ -50,6 +53,9 @@ export function createFactWriter(db: Sqlite.Database): FactWriter {
       + "on conflict do update set status = excluded.status, fixed_version = excluded.fixed_version, urgency = excluded.urgency, source = excluded.source "
       + "where ? or fixes.source = excluded.source",
   );
+  const fixBefore = db.prepare<[string, string, number, string, string], string>(
+    "select fixed_version from fixes where distribution = ? and package = ? and key = ? and release = ? and source = ? and status = 'fixed'",
+  ).pluck();
   const withKey = (id: string, write: (key: number) => void) => {
     const key = cveKey(id);
     if (key !== null) write(key);
@@ -70,7 +76,10 @@ export function createFactWriter(db: Sqlite.Database): FactWriter {
     addMapping: (id, one) => withKey(id, (key) => mapping.run(key, one.technique, one.kind, one.feed)),
     addWeakness: (name, id, feed) => void weakness.run(name, id, feed),
     addPattern: (id, name, feed) => void pattern.run(id, name, feed),
-    addFix: (id, one) => withKey(id, (key) =>
-      fix.run(one.distribution, one.package, key, one.release, one.status, one.fixedVersion, one.urgency, one.feed, Number(one.isTracker))),
+    addFix: (id, one) => withKey(id, (key) => {
+      const before = one.isTracker ? undefined : fixBefore.get(one.distribution, one.package, key, one.release, one.feed);
+      if (before !== undefined && compareVersions(one.order, before, one.fixedVersion) >= 0) return;
+      fix.run(one.distribution, one.package, key, one.release, one.status, one.fixedVersion, one.urgency, one.feed, Number(one.isTracker));
+    }),
   };
 }

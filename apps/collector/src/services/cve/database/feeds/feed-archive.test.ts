@@ -65,6 +65,21 @@ describe("an archive of files with a record each", () => {
     expect(reader.record("CVE-2026-1001")?.fixes).toMatchObject([{ distribution: "debian", package: "server", fixedVersion: "1.1001-1" }]);
   });
 
+  test("fixes a CVE by the last of several advisories, in whatever order they come", async () => {
+    const advisory = (id: string, ...fixed: readonly string[]) => JSON.stringify({
+      schema_version: "1.7.0", id, modified: "2026-01-01T00:00:00Z", upstream: ["CVE-2026-1001"],
+      affected: [{ package: { ecosystem: "Debian:12", name: "server" }, ranges: fixed.map((version) => ({ type: "ECOSYSTEM", events: [{ introduced: "0" }, { fixed: version }] })) }],
+    });
+    await take(zipOf(many(cve, 3)));
+    const fixed = async (files: Readonly<Record<string, string>>) => {
+      await take(zipOf(files));
+      return reader.record("CVE-2026-1001")?.fixes.map(({ fixedVersion }) => fixedVersion);
+    };
+    expect(await fixed({ "1.json": advisory("DSA-1", "1.9-1"), "2.json": advisory("DSA-2", "1.10-1"), "3.json": advisory("DSA-3", "1.9-1+deb12u1") })).toEqual(["1.10-1"]);
+    expect(await fixed({ "1.json": advisory("DSA-1", "1.10-1", "1.9-1") })).toEqual(["1.10-1"]);
+    expect(await fixed({ "1.json": advisory("DSA-1", "1.9-1") })).toEqual(["1.9-1"]);
+  });
+
   test("names releases as Debian's tracker does, which stands before it, and is forgotten when it says them no more", async () => {
     const tracker = folder.write("debian.json", JSON.stringify({ server: { "CVE-2026-1001": { releases: { bookworm: { status: "resolved", fixed_version: "2.0-1", urgency: "low" } } } } }));
     const fixes = () => reader.record("CVE-2026-1001")?.fixes.map(({ release, fixedVersion }) => [release, fixedVersion]);

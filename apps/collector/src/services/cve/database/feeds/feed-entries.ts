@@ -41,7 +41,7 @@ export function takeEntry(entry: FeedEntry, feed: string, { records, facts, tall
     case "debian": {
       const { package: name, cveId, releases } = entry.entry;
       return count(releases.every(({ release, status, fixedVersion, urgency }) =>
-        facts.addFix(cveId, { distribution: "debian", package: name, release, status, fixedVersion: fixedVersion ?? "", urgency, feed, isTracker: true })));
+        facts.addFix(cveId, { distribution: "debian", package: name, release, status, fixedVersion: fixedVersion ?? "", urgency, feed, isTracker: true, order: "debian" })));
     }
     case "osv": {
       const { cveIds, affected, isWithdrawn } = entry.record;
@@ -90,7 +90,7 @@ function addOsvFixes(cveIds: readonly string[], { ecosystem, package: name, rang
   for (const { to, order } of ranges) {
     if (to === null || to.isIncluded || order === "git") continue;
     for (const id of cveIds) {
-      facts.addFix(id, { distribution, package: name, release, status: "fixed", fixedVersion: to.version, urgency: "", feed, isTracker: false });
+      facts.addFix(id, { distribution, package: name, release, status: "fixed", fixedVersion: to.version, urgency: "", feed, isTracker: false, order });
     }
   }
 }
