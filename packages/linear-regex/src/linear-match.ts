@@ -1,5 +1,6 @@
 // Backtracking that remembers where it has failed: each step is tried at each place of the text once, so that the work is at most
-// program length × text length, whatever pattern and text are. It prefers the same match as Ruby's and JavaScript's own.
+// program length × text length, whatever pattern and text are. Where there are back-references, what failed once may match another time:
+// there nothing is remembered, and the budget alone bounds the work. It prefers the same match as Ruby's and JavaScript's own.
 import { has } from "./character-set.ts";
 import type { Program, Step } from "./linear-program.ts";
 import type { Assertion } from "./syntax-tree.ts";
@@ -17,15 +18,16 @@ export interface Budget {
 }
 
 /**
+ * @param from Where a match may begin.
  * @param budget All work is taken from it, what looks around takes too.
  * @returns The slots of the leftmost match, or null where there is none, or none was found within the budget.
  */
-export function matchLinear(program: Program, captures: number, text: string, budget: Budget): Slots | null {
-  const slots = new Int32Array((captures + 1) * 2).fill(-1);
+export function matchLinear(program: Program, text: string, budget: Budget, from: number): Slots | null {
+  const slots = new Int32Array(program.slots).fill(-1);
   payToBegin(program, text, budget);
   if (budget.left <= 0) return null;
   const failed = failuresFor(program, text);
-  for (let start = 0; start <= text.length && budget.left > 0; start += 1) {
+  for (let start = from; start <= text.length && budget.left > 0; start += 1) {
     const end = runAt({ program, text, slots, budget, failed }, start, null);
     if (end === -1) continue;
     slots[0] = start;
@@ -45,11 +47,11 @@ interface Run {
 }
 
 function payToBegin(program: Program, text: string, budget: Budget): void {
-  budget.left -= STEPS_TO_BEGIN + Math.ceil((program.steps.length * (text.length + 1)) / 32 / WORDS_TO_A_STEP);
+  budget.left -= STEPS_TO_BEGIN + (program.forgets ? 0 : Math.ceil((program.steps.length * (text.length + 1)) / 32 / WORDS_TO_A_STEP));
 }
 
 function failuresFor(program: Program, text: string): Uint32Array {
-  return new Uint32Array(Math.ceil((program.steps.length * (text.length + 1)) / 32));
+  return new Uint32Array(program.forgets ? 0 : Math.ceil((program.steps.length * (text.length + 1)) / 32));
 }
 
 /** @param mustEndAt For looking behind. @returns Where the match ends, or -1. */
@@ -70,7 +72,7 @@ function runAt(run: Run, start: number, mustEndAt: number | null): number {
       const mask = 1 << (bit & 31);
       budget.left -= 1;
       if (budget.left < 0 || ((failed[bit >>> 5] ?? 0) & mask) !== 0) break;
-      failed[bit >>> 5] = (failed[bit >>> 5] ?? 0) | mask;
+      if (!program.forgets) failed[bit >>> 5] = (failed[bit >>> 5] ?? 0) | mask;
       const step: Step | undefined = program.steps[index];
       if (!step) break;
       if (step.op === "set") {
@@ -85,10 +87,20 @@ function runAt(run: Run, start: number, mustEndAt: number | null): number {
         stack.push(-step.slot - 1, slots[step.slot] ?? -1);
         slots[step.slot] = place;
         index = step.next;
+      } else if (step.op === "loop") {
+        if (slots[step.slot] === place) {
+          index = step.next;
+          continue;
+        }
+        const [first, second] = step.lazy ? [step.next, step.inside] : [step.inside, step.next];
+        stack.push(second, place, -step.slot - 1, slots[step.slot] ?? -1);
+        slots[step.slot] = place;
+        index = first;
       } else if (step.op === "match") {
         if (mustEndAt === null || place === mustEndAt) return place;
         break;
       } else {
+        if (program.forgets && step.op !== "assertion") slots.forEach((slot, at) => stack.push(-at - 1, slot));
         const end = tryStep(step, run, place);
         if (end === -1) break;
         place = end;
@@ -100,15 +112,30 @@ function runAt(run: Run, start: number, mustEndAt: number | null): number {
 }
 
 /** @returns Where to go on, or -1. */
-function tryStep(step: Extract<Step, { readonly op: "assertion" | "look" | "atomic" }>, run: Run, place: number): number {
+function tryStep(step: Extract<Step, { readonly op: "assertion" | "look" | "atomic" | "back-reference" }>, run: Run, place: number): number {
   const { text } = run;
   if (step.op === "assertion") return holds(step.assertion, text, place) ? place : -1;
+  if (step.op === "back-reference") return behindCopy(step, run, place);
   const inner = beginInner(step.program, run);
   if (step.op === "atomic") return inner(place, null);
   let found = step.ahead && inner(place, null) !== -1;
   for (let start = place; !step.ahead && !found && start >= 0 && run.budget.left > 0; start -= 1) found = inner(start, place) !== -1;
   // Where the work was too much, nothing is known, and nothing matches.
   return found === step.negative || run.budget.left <= 0 ? -1 : place;
+}
+
+/** @returns The place behind what the group took, where it stands at this place again, or -1. */
+function behindCopy(step: Extract<Step, { readonly op: "back-reference" }>, { text, slots, budget }: Run, place: number): number {
+  const [start, end] = [slots[step.number * 2] ?? -1, slots[step.number * 2 + 1] ?? -1];
+  if (start === -1 || end < start) return -1;
+  budget.left -= (end - start) >>> 4;
+  const [taken, here] = [text.slice(start, end), text.slice(place, place + end - start)];
+  const isCopy = step.ignoreCase ? lowerAscii(taken) === lowerAscii(here) : taken === here;
+  return isCopy ? place + end - start : -1;
+}
+
+function lowerAscii(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 /**

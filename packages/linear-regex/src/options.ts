@@ -14,11 +14,13 @@ export interface RegexOptions {
   readonly multiline: boolean;
   /** PCRE's `D`, Suricata's `E`: `$` matches at the very end only, not before a last line feed. */
   readonly dollarEndOnly: boolean;
+  /** PCRE's `U`, Suricata's `G`: quantifiers take little, and much with a `?`. */
+  readonly ungreedy: boolean;
 }
 
 /** A Ruby pattern without flags. */
 export const PLAIN_OPTIONS: RegexOptions = {
-  syntax: "ruby", ignoreCase: false, dotAll: false, extended: false, multiline: false, dollarEndOnly: false,
+  syntax: "ruby", ignoreCase: false, dotAll: false, extended: false, multiline: false, dollarEndOnly: false, ungreedy: false,
 };
 
 const LAST_ASCII = 0x7f;

@@ -16,7 +16,7 @@ export function parseEscapedUnit(cursor: Cursor, syntax: RegexOptions["syntax"])
     if (unit > 0xffff) throw new UnsupportedSyntax("a character beyond U+FFFF");
     return unit;
   }
-  const octal = cursor.takeMatch(/0[0-7]{0,2}/y);
+  const octal = cursor.takeMatch(syntax === "pcre" ? /[0-7]{1,3}/y : /0[0-7]{0,2}/y);
   if (octal !== null) return Number.parseInt(octal, 8);
   const letter = cursor.next();
   const control = CONTROLS[letter];

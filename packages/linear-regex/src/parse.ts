@@ -5,6 +5,7 @@ import { Cursor, UnsupportedSyntax } from "./cursor.ts";
 import { foldedFor, type RegexOptions, shorthandsOf } from "./options.ts";
 import { parseBracket } from "./parse-bracket.ts";
 import { parseEscapedUnit } from "./parse-escape.ts";
+import { type GroupNames, parseReference } from "./parse-reference.ts";
 import { type Assertion, choiceOf, type ParsedTree, type RegexNode, sequenceOf } from "./syntax-tree.ts";
 
 /** A tree, or why there is none. */
@@ -19,15 +20,17 @@ const ASSERTIONS: Readonly<Record<string, Assertion>> = {
 
 /**
  * Reads a pattern as Ruby or PCRE would.
- * @returns The tree, or why it is refused: malformed, or it uses what is not supported (back-references, conditions, subroutine calls,
- * Unicode properties, the absence operator, `\G`, `\K`, `\X`).
+ * @returns The tree, or why it is refused: malformed, or it uses what is not supported (conditions, subroutine calls, Ruby's
+ * back-references, Unicode properties, the absence operator, `\G`, `\K`, `\X`).
  */
 export function parseRegex(source: string, options: RegexOptions): ParsedRegex {
   const cursor = new Cursor(source);
-  const state = { captures: 0, namedOnly: options.syntax === "ruby" && /\(\?(<[A-Za-z_]|')/.test(source) };
+  const namedOnly = options.syntax === "ruby" && /\(\?(<[A-Za-z_]|')/.test(source);
+  const state = { captures: 0, names: new Map<string, number>(), referred: 0, namedOnly };
   try {
     const root = parseChoice({ cursor, state, depth: 0 }, options);
     if (!cursor.atEnd()) throw new UnsupportedSyntax("a closing parenthesis without an opening one");
+    if (state.referred > state.captures) throw new UnsupportedSyntax("a back-reference to a group that is not there");
     return { ok: true, tree: { root, captures: state.captures } };
   } catch (error) {
     if (error instanceof UnsupportedSyntax) return { ok: false, reason: `${error.message} at ${cursor.at}` };
@@ -38,7 +41,7 @@ export function parseRegex(source: string, options: RegexOptions): ParsedRegex {
 interface Parsing {
   readonly cursor: Cursor;
   /** In Ruby, where one group has a name, groups without one do not capture. */
-  readonly state: { captures: number; readonly namedOnly: boolean };
+  readonly state: GroupNames & { readonly namedOnly: boolean };
   readonly depth: number;
 }
 
@@ -86,7 +89,7 @@ function parseAtom(parsing: Parsing, scope: Scope): RegexNode | null {
     case "(":
       return parseGroup(parsing, scope);
     case "\\":
-      return parseEscape(cursor, options);
+      return (options.syntax === "pcre" ? parseReference(cursor, parsing.state, options.ignoreCase) : null) ?? parseEscape(cursor, options);
     case "*":
     case "+":
     case "?":
@@ -119,7 +122,7 @@ function parseEscape(cursor: Cursor, options: RegexOptions): RegexNode {
     const crlf: RegexNode = { kind: "sequence", nodes: [unit(0x0d, options), unit(0x0a, options)] };
     return { kind: "atomic", node: { kind: "choice", nodes: [crlf, { kind: "set", set: [0x0a, 0x0d, 0x85, 0x85, 0x2028, 0x2029] }] } };
   }
-  if (/[1-9kgGKXpP]/.test(letter)) throw new UnsupportedSyntax(`\\${letter} is not supported`);
+  if (/[89kgGKXpP]/.test(letter) || (options.syntax === "ruby" && /[1-7]/.test(letter))) throw new UnsupportedSyntax(`\\${letter} is not supported`);
   return unit(parseEscapedUnit(cursor, options.syntax), options);
 }
 
@@ -139,11 +142,14 @@ function parseGroup(parsing: Parsing, scope: Scope): RegexNode | null {
     if (!cursor.take(")")) throw new UnsupportedSyntax("a group that does not end");
     return node;
   };
-  const capture = (): RegexNode => {
+  const capture = (name?: string): RegexNode => {
     state.captures += 1;
     const number = state.captures;
+    if (name !== undefined) state.names.set(/\w+(?=[>'])/.exec(name)?.[0] ?? "", number);
     return close({ kind: "capture", number, node: parseChoice(inner, options) });
   };
+  const reference = options.syntax === "pcre" && cursor.text.startsWith("?P=", cursor.at) ? parseReference(cursor, state, options.ignoreCase) : null;
+  if (reference) return close(reference);
   if (!cursor.take("?")) return state.namedOnly ? close(parseChoice(inner, options)) : capture();
   if (cursor.takeMatch(/#[^)]*/y) !== null) {
     if (!cursor.take(")")) throw new UnsupportedSyntax("a comment that does not end");
@@ -156,7 +162,8 @@ function parseGroup(parsing: Parsing, scope: Scope): RegexNode | null {
     return close({ kind: "look", node: parseChoice(inner, options), ahead: !look.startsWith("<"), negative: look.endsWith("!") });
   }
   const named = options.syntax === "ruby" ? /<[A-Za-z_]\w*>|'[A-Za-z_]\w*'/y : /P?<[A-Za-z_]\w*>|'[A-Za-z_]\w*'/y;
-  if (cursor.takeMatch(named) !== null) return capture();
+  const name = cursor.takeMatch(named);
+  if (name !== null) return capture(name);
   return options.syntax === "ruby" ? parseRubyOptions(inner, options, close) : parsePcreOptions(inner, scope, close);
 }
 
@@ -192,29 +199,29 @@ function readOptionLetters(cursor: Cursor, pattern: RegExp): (letter: string, be
   return (letter, before) => (before || on.includes(letter)) && !off.includes(letter);
 }
 
-function parseQuantifiers(cursor: Cursor, atom: RegexNode, { syntax }: RegexOptions): RegexNode {
+function parseQuantifiers(cursor: Cursor, atom: RegexNode, { syntax, ungreedy }: RegexOptions): RegexNode {
   let node = atom;
   for (;;) {
     const sign = cursor.takeMatch(/[*+?][?+]?/y);
     if (sign !== null) {
       const max = sign.startsWith("?") ? 1 : Infinity;
       const repeat: RegexNode = {
-        kind: "repeat", node, min: sign.startsWith("+") ? 1 : 0, max, lazy: sign.length > 1 && sign.endsWith("?"),
+        kind: "repeat", node, min: sign.startsWith("+") ? 1 : 0, max, lazy: (sign.length > 1 && sign.endsWith("?")) !== ungreedy,
       };
       node = sign.length > 1 && sign.endsWith("+") ? { kind: "atomic", node: repeat } : repeat;
       continue;
     }
     const counted = cursor.takeMatch(syntax === "ruby" ? /\{\d+(,\d*)?\}|\{,\d+\}/y : /\{\d+(,\d*)?\}/y);
     if (counted === null) return node;
-    node = syntax === "ruby" ? countedRepeat(cursor, node, counted) : countedPcreRepeat(cursor, node, counted);
+    node = syntax === "ruby" ? countedRepeat(cursor, node, counted) : countedPcreRepeat(cursor, node, counted, ungreedy);
   }
 }
 
 /** In PCRE every counted repetition may be lazy or possessive. */
-function countedPcreRepeat(cursor: Cursor, node: RegexNode, counted: string): RegexNode {
+function countedPcreRepeat(cursor: Cursor, node: RegexNode, counted: string, ungreedy: boolean): RegexNode {
   const { min, max } = boundsOf(counted);
   const sign = cursor.takeMatch(/[?+]/y);
-  const repeat: RegexNode = { kind: "repeat", node, min, max, lazy: sign === "?" };
+  const repeat: RegexNode = { kind: "repeat", node, min, max, lazy: (sign === "?") !== ungreedy };
   return sign === "+" ? { kind: "atomic", node: repeat } : repeat;
 }
 

@@ -3,7 +3,7 @@ import { compileLinear, MAX_STEPS, programSize } from "./linear-program.ts";
 import { PLAIN_OPTIONS, type RegexOptions } from "./options.ts";
 import { parseRegex } from "./parse.ts";
 import { requiredLiterals } from "./required-literals.ts";
-import type { ParsedTree } from "./syntax-tree.ts";
+import { hasBackReference, type ParsedTree } from "./syntax-tree.ts";
 import { toJavaScript } from "./to-javascript.ts";
 import { worstCaseOf, worstCaseSteps } from "./worst-case.ts";
 
@@ -24,14 +24,17 @@ export interface LinearRegex {
   readonly literals: readonly string[];
   /** How many steps the linear program has when it is written out: some 100 bytes each. */
   readonly size: number;
+  /** It has back-references: no more than the budget bounds its work, and answers are missed where that is spent. */
+  readonly isBudgeted: boolean;
   /**
    * The work is bounded by pattern × input, whatever they are, and by the budget, from which it is taken: what it can be at worst for V8's
    * matcher, what it was for the linear one.
    * @param input A text, or bytes, each of which is one character (Latin-1).
    * @param budget Shared by several calls, it bounds them together. Without one, 2,000,000 steps, about 20 ms.
+   * @param from Where a match may begin; what is before it is looked at by look-behind, `^` and `\b` only.
    * @returns Null without a match, or where the budget was too small to find out: its `left` is 0 or less then.
    */
-  exec(input: string | Uint8Array, budget?: Budget): Match | null;
+  exec(input: string | Uint8Array, budget?: Budget, from?: number): Match | null;
   /** Whether there is a match. The same bounds as `exec`. */
   test(input: string | Uint8Array, budget?: Budget): boolean;
 }
@@ -50,7 +53,7 @@ const DEFAULT_BUDGET = 2_000_000;
  * Compiles a pattern of Ruby's or PCRE's syntax. No pattern makes it throw, and nothing of V8's is compiled before it is needed.
  * @param options Plain Ruby unless they say otherwise.
  * @param limits.size Refuses a larger pattern; by default 20,000 steps, which a pattern can reach by counted repetitions only.
- * @returns The expression; or why it is refused: malformed, too large, or it uses what no linear matcher can do, as a back-reference.
+ * @returns The expression; or why it is refused: malformed, too large, or it uses what is not supported.
  */
 export function compileRegex(source: string, options: Partial<RegexOptions> = {}, limits: { readonly size?: number } = {}): Compiled {
   const parsed = parseRegex(source, { ...PLAIN_OPTIONS, ...options });
@@ -61,16 +64,16 @@ export function compileRegex(source: string, options: Partial<RegexOptions> = {}
   const worst = worstCaseOf(tree.root);
   const alwaysLinear = worst.differs || worst.degree === Infinity;
   const [linear, native] = [createLinear(tree), createNative(tree)];
-  const exec = (input: string | Uint8Array, budget: Budget = { left: DEFAULT_BUDGET }): Match | null => {
+  const exec = (input: string | Uint8Array, budget: Budget = { left: DEFAULT_BUDGET }, from = 0): Match | null => {
     const text = typeof input === "string" ? input : Buffer.from(input.buffer, input.byteOffset, input.byteLength).toString("latin1");
     const steps = alwaysLinear ? Infinity : worstCaseSteps(worst, text);
-    if (steps > MAX_BACKTRACKING_STEPS) return linear(text, budget);
+    if (steps > MAX_BACKTRACKING_STEPS) return linear(text, budget, from);
     budget.left -= steps;
-    return budget.left < 0 ? null : native(text);
+    return budget.left < 0 ? null : native(text, from);
   };
   return {
     ok: true,
-    regex: { literals: requiredLiterals(tree.root), size, exec, test: (input, budget) => exec(input, budget) !== null },
+    regex: { literals: requiredLiterals(tree.root), size, isBudgeted: hasBackReference(tree.root), exec, test: (input, budget) => exec(input, budget) !== null },
   };
 }
 
@@ -80,24 +83,25 @@ export function createBothMatchers(
 ): Readonly<Record<"native" | "linear", (text: string) => Match | null>> | null {
   const parsed = parseRegex(source, options);
   if (!parsed.ok) return null;
-  const linear = createLinear(parsed.tree);
-  return { native: createNative(parsed.tree), linear: (text) => linear(text, { left: Infinity }) };
+  const [linear, native] = [createLinear(parsed.tree), createNative(parsed.tree)];
+  return { native: (text) => native(text, 0), linear: (text) => linear(text, { left: Infinity }, 0) };
 }
 
-function createNative(tree: ParsedTree): (text: string) => Match | null {
+function createNative(tree: ParsedTree): (text: string, from: number) => Match | null {
   let compiled: ReturnType<typeof toJavaScript> | null = null;
-  return (text) => {
+  return (text, from) => {
     compiled ??= toJavaScript(tree);
+    compiled.regex.lastIndex = from;
     const match = compiled.regex.exec(text);
     return match && { index: match.index, end: match.index + match[0].length, groups: compiled.groups.map((group) => match[group]) };
   };
 }
 
-function createLinear(tree: ParsedTree): (text: string, budget: Budget) => Match | null {
+function createLinear(tree: ParsedTree): (text: string, budget: Budget, from: number) => Match | null {
   let program: ReturnType<typeof compileLinear> | null = null;
-  return (text, budget) => {
+  return (text, budget, from) => {
     program ??= compileLinear(tree);
-    const slots = matchLinear(program, tree.captures, text, budget);
+    const slots = matchLinear(program, text, budget, from);
     if (!slots) return null;
     const groups = Array.from({ length: tree.captures + 1 }, (_, group) => {
       const start = slots[group * 2] ?? -1;

@@ -38,6 +38,7 @@ function collect(node: RegexNode): Found {
     case "assertion":
       return { candidates: [], whole: "" };
     case "look":
+    case "back-reference":
     default:
       return NOTHING;
   }

@@ -12,6 +12,8 @@ export type RegexNode =
   | { readonly kind: "repeat"; readonly node: RegexNode; readonly min: number; readonly max: number; readonly lazy: boolean }
   | { readonly kind: "atomic"; readonly node: RegexNode }
   | { readonly kind: "look"; readonly node: RegexNode; readonly ahead: boolean; readonly negative: boolean }
+  /** What the group took; it fails where the group took no part. */
+  | { readonly kind: "back-reference"; readonly number: number; readonly ignoreCase: boolean }
   | { readonly kind: "assertion"; readonly assertion: Assertion };
 
 /** A pattern as a tree. */
@@ -19,6 +21,11 @@ export interface ParsedTree {
   readonly root: RegexNode;
   /** Groups are numbered from 1. */
   readonly captures: number;
+}
+
+/** @returns Whether what matches depends on what groups took before. */
+export function hasBackReference(node: RegexNode): boolean {
+  return node.kind === "back-reference" || childrenOf(node).some(hasBackReference);
 }
 
 /** One node is itself; characters to choose from are one set, which cannot backtrack. */
@@ -35,7 +42,7 @@ export function sequenceOf(nodes: readonly RegexNode[]): RegexNode {
   return nodes.length === 1 && first ? first : { kind: "sequence", nodes };
 }
 
-/** Nodes directly inside, in the order of the pattern; empty for sets and assertions. */
+/** Nodes directly inside, in the order of the pattern; empty for sets, assertions and back-references. */
 export function childrenOf(node: RegexNode): readonly RegexNode[] {
   switch (node.kind) {
     case "sequence":
@@ -48,6 +55,7 @@ export function childrenOf(node: RegexNode): readonly RegexNode[] {
       return [node.node];
     case "set":
     case "assertion":
+    case "back-reference":
     default:
       return [];
   }

@@ -12,6 +12,9 @@ const ASSERTIONS: Readonly<Record<Assertion, string>> = {
   "no-word-boundary": "\\B",
 };
 
+/** Matches nowhere. */
+const NEVER = "(?!)";
+
 /** A JavaScript expression that matches what the pattern does, and where its groups went. */
 export interface JavaScriptRegex {
   readonly regex: RegExp;
@@ -21,13 +24,13 @@ export interface JavaScriptRegex {
 
 /**
  * Writes the tree as a JavaScript expression. One difference stays: in JavaScript a group inside a repetition is forgotten when the next
- * turn does not touch it; `worstCaseOf` says where that matters.
+ * turn does not touch it; `worstCaseOf` says where that matters. And what has back-references is for the other matcher.
  * @throws SyntaxError where V8 finds the expression too large.
  */
 export function toJavaScript(regex: ParsedTree): JavaScriptRegex {
   const writer: Writer = { groups: Array.from({ length: regex.captures + 1 }, () => 0), next: 1 };
   const source = write(regex.root, writer);
-  return { regex: new RegExp(source), groups: writer.groups };
+  return { regex: new RegExp(source, "g"), groups: writer.groups };
 }
 
 interface Writer {
@@ -58,6 +61,8 @@ function write(node: RegexNode, writer: Writer): string {
     }
     case "look":
       return `(?${node.ahead ? "" : "<"}${node.negative ? "!" : "="}${write(node.node, writer)})`;
+    case "back-reference":
+      return NEVER;
     case "assertion":
     default:
       return ASSERTIONS[node.assertion];

@@ -1,5 +1,5 @@
 import { areDisjoint, type CharacterSet } from "./character-set.ts";
-import { childrenOf, type RegexNode } from "./syntax-tree.ts";
+import { childrenOf, hasBackReference, type RegexNode } from "./syntax-tree.ts";
 
 /** A repetition of fewer turns than these is counted as so many ways, a longer one as an end anywhere in the text. */
 const FEW_TURNS = 4;
@@ -16,13 +16,13 @@ export interface WorstCase {
   readonly runs: boolean;
   /** Matches begin at the start of a line or of the text only. */
   readonly anchored: boolean;
-  /** JavaScript's answer would differ from Ruby's. */
+  /** JavaScript's answer would differ from Ruby's or PCRE's. */
   readonly differs: boolean;
 }
 
 /** Found from the tree alone, without running the pattern. `worstCaseSteps` makes a number of it for one text. */
 export function worstCaseOf(root: RegexNode): WorstCase {
-  return { ...costOf(root, null), anchored: isAnchored(root), differs: forgetsGroups(root, false) };
+  return { ...costOf(root, null), anchored: isAnchored(root), differs: forgetsGroups(root, false) || hasBackReference(root) };
 }
 
 /**
@@ -52,6 +52,7 @@ function costOf(node: RegexNode, next: CharacterSet | null): Cost {
   switch (node.kind) {
     case "set":
     case "assertion":
+    case "back-reference":
       return ONE_STEP;
     case "sequence":
       return node.nodes.map((one, index) => {
