@@ -1,3 +1,7 @@
+export { type CompiledExpression, compileExpression, type Expression } from "./expressions/compile-expression.ts";
+export { type CompiledGroup, type CompiledGroupResult, compileGroup } from "./matching/compile-group.ts";
+export type { GroupRun, VariableValues } from "./matching/group-run.ts";
+export { matchGroup } from "./matching/match-group.ts";
 export { createPatternSet, type Pattern, type PatternSet } from "./patterns/pattern-set.ts";
 export type { AddressSet } from "./rules/address-set.ts";
 export { BUFFER_FACTS, type BufferFacts, type BufferName } from "./rules/buffer-names.ts";
