@@ -11,3 +11,7 @@ export type { PortSet } from "./rules/port-set.ts";
 export type * from "./rules/rule.ts";
 export type * from "./rules/state-condition.ts";
 export type { PcreFlags, Transform } from "./rules/transform.ts";
+export { changeFlowBit, changeFlowNumber, createFlowMemory, type FlowMemory, holdsFlowBit, holdsFlowNumber } from "./states/flow-memory.ts";
+export { createHostBits, type HostBits } from "./states/host-bits.ts";
+export { createThresholds, type RuleMatch, type ThresholdAnswer, type Thresholds } from "./states/thresholds.ts";
+export { type Ends, trackKey } from "./states/track-key.ts";
