@@ -1,4 +1,5 @@
 export { type CompiledExpression, compileExpression, type Expression } from "./expressions/compile-expression.ts";
+export { type BufferPrefilter, createPrefilters, type FiledRule, type Prefilters } from "./inspection/prefilter.ts";
 export { type CompiledGroup, type CompiledGroupResult, compileGroup } from "./matching/compile-group.ts";
 export type { GroupRun, VariableValues } from "./matching/group-run.ts";
 export { matchGroup } from "./matching/match-group.ts";
