@@ -23,7 +23,14 @@ const SETTLE_MS = 500;
 const WARM_UP = { count: 250_000, pps: 50_000 };
 const LONGEST_FLOOD_MS = 120_000;
 
-type Programs = Readonly<Record<"ours" | "tcpdump" | "dumpcap", StartCapturing>>;
+/** Ours and its peers, those of them that are asked for. */
+type Programs = Readonly<Record<string, StartCapturing>>;
+
+/** What is offered: frames of a size, so many a second, or (0) as many as can be sent. */
+interface Offer {
+  readonly size: number;
+  readonly pps: number;
+}
 
 /** What one program did with one flood. */
 interface Run {
@@ -39,22 +46,49 @@ interface Run {
  * by a probe's traffic process, with guards and flow table, by `tcpdump -w` and by dumpcap, taking turns. Where one of them loses frames,
  * lower rates are tried too. What is in ours' files, and what the others count, is compared with what was sent: `dropped` is all the rest.
  * @param args `--rounds N` (1 to 5; 1): runs of each: the frames added up, the median of the processor time, and the worst. `--writer`: instead of a probe, the least that captures and writes.
+ * `--rows 1500:200000,64:0`: instead of all sizes, these sizes and frames a second (0: as many as can be sent). `--only ours,dumpcap`: these programs.
  */
 export async function run(args: readonly string[]): Promise<void> {
-  const rounds = args.includes("--rounds") ? Number(args[args.indexOf("--rounds") + 1]) : 1;
+  const rounds = Number(optionOf(args, "--rounds") ?? 1);
   if (!(Number.isInteger(rounds) && rounds >= 1 && rounds <= 5)) throw new Error("capture takes --rounds and a number from 1 to 5");
+  const rows = readRows(optionOf(args, "--rows"));
+  const names = optionOf(args, "--only")?.split(",");
   const tools = await unpackDebianPackages(["tcpdump", "tshark", "wireshark-common"]);
   const folder = mkdtempSync(join(tmpdir(), "lanthorn-capture-"));
   try {
     const { place, start, close } = args.includes("--writer") ? openWriterPlace(folder) : await openProbePlace(folder);
     try {
-      console.log(JSON.stringify({ bench: "capture", rows: await measure({ ours: start, ...peersOf(tools) }, place, rounds) }));
+      const programs = Object.fromEntries(Object.entries({ ours: start, ...peersOf(tools) }).filter(([name]) => names?.includes(name) ?? true));
+      console.log(JSON.stringify({ bench: "capture", rows: await (rows ? measureRows(programs, place, rows, rounds) : measure(programs, place, rounds)) }));
     } finally {
       await close();
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function optionOf(args: readonly string[], name: string): string | undefined {
+  return args.includes(name) ? args[args.indexOf(name) + 1] : undefined;
+}
+
+/** @returns Null where all is to be measured. @throws Error for what is no list of sizes and rates. */
+function readRows(text: string | undefined): readonly Offer[] | null {
+  if (text === undefined) return null;
+  return text.split(",").map((row) => {
+    const [, size, pps] = /^(\d+):(\d+)$/.exec(row) ?? [];
+    if (!RUNS.some((run) => run.size === Number(size))) throw new Error(`capture takes --rows SIZE:RATE,…, sizes as in ${RUNS.map((run) => run.size).join(", ")}`);
+    return { size: Number(size), pps: Number(pps) };
+  });
+}
+
+async function measureRows(programs: Programs, place: CapturePlace, offers: readonly Offer[], rounds: number) {
+  const rows = [];
+  for (const { size, pps } of offers) {
+    const most = RUNS.find((run) => run.size === size)?.count ?? 0;
+    rows.push(await runAll(programs, place, { size, count: pps === 0 ? most : Math.min(most, pps * LOWER_SECONDS), pps, rounds }));
+  }
+  return rows;
 }
 
 async function measure(programs: Programs, place: CapturePlace, rounds: number) {
@@ -84,8 +118,8 @@ async function runAll(
       process.stderr.write(`${flood.size} octets, ${name}: ${JSON.stringify(one)}\n`);
     }
   }
-  const [ours, tcpdump, dumpcap] = ["ours", "tcpdump", "dumpcap"].map((name) => addUp(runs[name] ?? []));
-  return { size: flood.size, ...(ours as Run), peers: { tcpdump: tcpdump as Run, dumpcap: dumpcap as Run } };
+  const { ours, ...peers } = Object.fromEntries(Object.entries(runs).map(([name, each]) => [name, addUp(each)]));
+  return { size: flood.size, offered_pps: 0, dropped: 0, ...ours, peers };
 }
 
 async function runOnce(start: StartCapturing, place: CapturePlace, flood: { readonly size: number; readonly count: number; readonly pps: number }): Promise<Run> {
