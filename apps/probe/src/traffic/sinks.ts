@@ -8,6 +8,8 @@ export type SinkName = (typeof SINK_NAMES)[number];
 /** What takes blocks of frames. */
 export interface Sink {
   readonly name: SinkName;
+  /** Whether a part of the blocks is of use to it: at overload it is left out by and by. */
+  readonly isDivisible?: boolean;
   /**
    * Takes the next frames of an interface, in the order of the wire. The block lies in the ring's memory: it is good during the call, copy what
    * is kept. Must not throw, and must not wait for anything.

@@ -24,54 +24,39 @@ export function createBufferPool(options: { readonly buffers: number; readonly m
   const memory = options.memory ?? Buffer.alloc(options.buffers * BUFFER_BYTES);
   const idle: Buffer[] = [];
   let made = 0;
-  let inUse = 0;
   const make = () => {
     made += 1;
     return memory.subarray((made - 1) * BUFFER_BYTES, made * BUFFER_BYTES);
   };
-  return {
-    take() {
-      if (inUse >= options.buffers) return null;
-      inUse += 1;
-      return idle.pop() ?? make();
-    },
-    give(buffer) {
-      inUse -= 1;
-      idle.push(buffer);
-    },
-    get inUse() {
-      return inUse;
-    },
-    get hasFree() {
-      return inUse < options.buffers;
-    },
-    get isAmple() {
-      return inUse * 2 <= options.buffers;
-    },
-  };
+  return countUse(options.buffers, { take: () => idle.pop() ?? make(), give: (buffer) => void idle.push(buffer), hasFree: true, isAmple: true });
 }
 
 /** A part of a pool for those who must not take all of it from others. @param buffers The most that are taken through it at once. */
 export function createBufferShare(pool: BufferPool, buffers: number): BufferPool {
+  return countUse(buffers, pool);
+}
+
+/** At most so many of what `source` has. */
+function countUse(buffers: number, source: Omit<BufferPool, "inUse">): BufferPool {
   let inUse = 0;
   return {
     take() {
-      const buffer = inUse < buffers ? pool.take() : null;
+      const buffer = inUse < buffers ? source.take() : null;
       if (buffer) inUse += 1;
       return buffer;
     },
     give(buffer) {
       inUse -= 1;
-      pool.give(buffer);
+      source.give(buffer);
     },
     get inUse() {
       return inUse;
     },
     get hasFree() {
-      return inUse < buffers && pool.hasFree;
+      return inUse < buffers && source.hasFree;
     },
     get isAmple() {
-      return inUse * 2 <= buffers && pool.isAmple;
+      return inUse * 2 <= buffers && source.isAmple;
     },
   };
 }

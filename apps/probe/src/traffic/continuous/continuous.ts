@@ -129,7 +129,7 @@ export async function openContinuous(deps: {
   }
 
   const sink: Sink = {
-    name: "continuous",
+    name: "continuous", isDivisible: true,
     onBlock: writer.onBlock,
     isReady: () => deps.pool.hasFree,
     shed: (frames, _octets, interfaceId) => writer.missing(interfaceId, frames, "the probe had too much to do", "probe"),

@@ -16,12 +16,14 @@ export interface CommandReach {
     readonly drop: (id: string) => Promise<boolean>;
   };
   readonly uploads: Uploads;
+  /** Resolves when all frames that have been read are with those who write them. */
+  readonly handedOn: () => Promise<void>;
   readonly exports: { readonly start: (data: CommandData<"pcap_export">) => Promise<CommandAnswer>; readonly stop: (id: string) => boolean };
 }
 
 /** Carries out a command of the collector, whose data is held against the contract once more. */
 export async function carryOutCommand(
-  { command, data }: Pick<Extract<ToProcess, { kind: "command" }>, "command" | "data">, { captures, watches, files, uploads, exports }: CommandReach,
+  { command, data }: Pick<Extract<ToProcess, { kind: "command" }>, "command" | "data">, { captures, watches, files, uploads, exports, handedOn }: CommandReach,
 ): Promise<CommandAnswer> {
   switch (command) {
     case "pcap_start":
@@ -44,8 +46,11 @@ export async function carryOutCommand(
     case "pcap_fetch":
       return fetchFile(PCAP_COMMANDS.pcap_fetch.parse(data).pcap_id, files.folder, uploads);
     case "pcap_export":
-    default:
-      return exports.start(PCAP_COMMANDS.pcap_export.parse(data));
+    default: {
+      const wanted = PCAP_COMMANDS.pcap_export.parse(data);
+      await handedOn();
+      return exports.start(wanted);
+    }
   }
 }
 

@@ -54,10 +54,11 @@ async function start(site: Partial<CaptureSettings> = {}, spoolBytes = 1e9, traf
   open.push({ parts });
   return parts;
 }
-const command = (parts: TrafficParts, name: "pcap_fetch" | "pcap_delete" | "pcap_export" | "pcap_stop", data: Record<string, unknown>) =>
-  parts.command({ kind: "command", id: 1, command: name, data }, {
-    captures: { stop: () => false, drop: () => Promise.resolve(false) } as never, watches: {} as never,
-  });
+const command = (
+  parts: TrafficParts, name: "pcap_fetch" | "pcap_delete" | "pcap_export" | "pcap_stop", data: Record<string, unknown>, handedOn = () => Promise.resolve(),
+) => parts.command({ kind: "command", id: 1, command: name, data }, {
+  captures: { stop: () => false, drop: () => Promise.resolve(false) } as never, watches: {} as never, handedOn,
+});
 
 /** A finished file of which the daemon was informed. */
 async function record(parts: TrafficParts, options: { readonly isNoted?: boolean; readonly trigger?: "alert" | "request" } = {}): Promise<PcapRecorded> {

@@ -7,13 +7,13 @@ import { createShedder } from "./shedder.ts";
 
 const HOST = { mac: "02:00:00:00:00:01", ip: "10.0.0.1" };
 
-function createScene() {
+function createScene({ divisible }: { readonly divisible?: string } = {}) {
   const clock = createFakeClock();
   const given = new Map<string, number>();
   const shed = new Map<string, number>();
   const shedFrom = new Set<number>();
   const sinks: readonly Sink[] = SINK_NAMES.map((name) => ({
-    name, onBlock: ({ frames }) => void given.set(name, (given.get(name) ?? 0) + frames), close: () => Promise.resolve(),
+    name, isDivisible: name === divisible, onBlock: ({ frames }) => void given.set(name, (given.get(name) ?? 0) + frames), close: () => Promise.resolve(),
     shed(frames, _octets, interfaceId) {
       shed.set(name, (shed.get(name) ?? 0) + frames);
       shedFrom.add(interfaceId);
@@ -106,5 +106,23 @@ test("an overload that comes back each time is given longer and longer to be ove
   await run(6000, 0);
   await run(40, 1);
   await run(300, 0);
+  expect(shedder.state().shedding).toBe(0);
+});
+
+test("a sink that can do with a part of the blocks is left out by quarters, and the one before it only then", async () => {
+  const { run, given, shed, shedder } = createScene({ divisible: "continuous" });
+  const shares: number[] = [];
+  for (let step = 0; step < 5; step += 1) {
+    const before = shed.get("continuous") ?? 0;
+    await run(1000, 0.4);
+    shares.push(((shed.get("continuous") ?? 0) - before) / 200);
+    if (step < 4) await run(40, 0.9);
+  }
+  expect(shares).toEqual([0, 0.25, 0.5, 0.75, 1]);
+  expect([shedder.state().shedding, shed.has("inspection")]).toEqual([1, false]);
+  expect((given.get("continuous") ?? 0) + (shed.get("continuous") ?? 0)).toBe(given.get("ring"));
+  await run(60, 0.9);
+  expect(shedder.state().shedding).toBe(3);
+  await run(900, 0);
   expect(shedder.state().shedding).toBe(0);
 });

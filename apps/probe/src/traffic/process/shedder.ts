@@ -17,7 +17,7 @@ export interface Shedder {
 export interface ShedState {
   /** What waits: 0 to 1. */
   readonly load: number;
-  /** Sinks that are given nothing now. */
+  /** Sinks that are not given everything now. */
   readonly shedding: number;
   readonly sinks: readonly { readonly name: SinkName; readonly frames: number; readonly octets: number; readonly since: number | null }[];
 }
@@ -34,8 +34,10 @@ const RESTORE_BELOW = 0.25;
 const RESTORE_FIRST_MS = 250;
 const RESTORE_LONGEST_MS = 4000;
 const SOON_MS = 5000;
-/** One more sink each so many milliseconds: the load shows by then what the one before has brought. */
+/** One more step each so many milliseconds: the load shows by then what the one before has brought. */
 const STEP_MS = 20;
+/** A sink that can do with a part of the blocks loses a quarter of them at a time: what there is time for is kept. */
+const PARTS = 4;
 
 /**
  * @param deps.sinks The most important first. The first one is the ring, which always gets everything.
@@ -48,14 +50,38 @@ export function createShedder(deps: {
   readonly log: Pick<Log, "info" | "warn">;
 }): Shedder {
   const { sinks, clock, log } = deps;
-  const shed = sinks.map(() => ({ frames: 0, octets: 0, since: null as number | null }));
-  let shedding = 0;
-  let load = 0;
-  let before = 0;
+  const partsOf = (index: number) => (sinks[index]?.isDivisible === true ? PARTS : 1);
+  /** What is left out step by step, as the sinks' numbers: the last sink first. */
+  const steps = sinks.flatMap((_, index) => (index === 0 ? [] : Array.from({ length: partsOf(index) }, () => index))).toReversed();
+  const shed = sinks.map(() => ({ parts: 0, frames: 0, octets: 0, since: null as number | null }));
+  let [taken, blocks] = [0, 0];
+  let [load, before] = [0, 0];
   let restoreAfterMs = RESTORE_FIRST_MS;
   let restoredAt = Number.NEGATIVE_INFINITY;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let calmSince: number | null = null;
+
+  function leaveOut(now: number): void {
+    if (taken === 0) restoreAfterMs = now - restoredAt < SOON_MS ? Math.min(restoreAfterMs * 2, RESTORE_LONGEST_MS) : RESTORE_FIRST_MS;
+    const at = steps[taken] as number;
+    const state = shed[at] as Shed;
+    taken += 1;
+    state.parts += 1;
+    if (state.parts > 1) return;
+    state.since = clock.now();
+    log.warn({ sink: sinks[at]?.name, load }, partsOf(at) > 1 ? "overload: this sink is given fewer frames" : "overload: this sink is given no frames");
+  }
+
+  function giveBack(now: number): void {
+    taken -= 1;
+    const at = steps[taken] as number;
+    const state = shed[at] as Shed;
+    state.parts -= 1;
+    calmSince = restoredAt = now;
+    if (state.parts > 0) return;
+    state.since = null;
+    log.info({ sink: sinks[at]?.name }, "the sink is given frames again");
+  }
 
   function look(): void {
     const now = clock.monotonic();
@@ -65,40 +91,49 @@ export function createShedder(deps: {
     load = deps.load();
     if (load > RESTORE_BELOW) calmSince = null;
     else calmSince ??= now;
-    if (load > SHED_ABOVE && before > SHED_ABOVE && load > before - CLEARLY_LESS && shedding < sinks.length - 1) {
-      if (shedding === 0) restoreAfterMs = now - restoredAt < SOON_MS ? Math.min(restoreAfterMs * 2, RESTORE_LONGEST_MS) : RESTORE_FIRST_MS;
-      shedding += 1;
-      const at = sinks.length - shedding;
-      (shed[at] as { since: number | null }).since = clock.now();
-      log.warn({ sink: sinks[at]?.name, load }, "overload: this sink is given no frames");
-    } else if (calmSince !== null && now - calmSince >= restoreAfterMs && shedding > 0) {
-      const at = sinks.length - shedding;
-      shedding -= 1;
-      (shed[at] as { since: number | null }).since = null;
-      calmSince = now;
-      restoredAt = now;
-      log.info({ sink: sinks[at]?.name }, "the sink is given frames again");
-    }
+    if (load > SHED_ABOVE && before > SHED_ABOVE && load > before - CLEARLY_LESS && taken < steps.length) leaveOut(now);
+    else if (calmSince !== null && taken > 0 && now - calmSince >= restoreAfterMs / partsOf(steps[taken - 1] as number)) giveBack(now);
   }
+
+  /** Whether a sink is given this block. */
+  const isGiven = (index: number) => {
+    const { parts } = shed[index] as Shed;
+    return parts === 0 || blocks % partsOf(index) >= parts;
+  };
 
   return {
     look,
-    isReady: () => sinks.every((sink, index) => index >= sinks.length - shedding || (sink.isReady?.() ?? true)),
+    isReady: () => sinks.every((sink, index) => !isGiven(index) || (sink.isReady?.() ?? true)),
     dispatch(block, interfaceId, octets) {
       look();
-      const given = sinks.length - shedding;
       for (let index = 0; index < sinks.length; index += 1) {
         const sink = sinks[index] as Sink;
-        if (index < given) {
+        if (isGiven(index)) {
           sink.onBlock(block, interfaceId);
           continue;
         }
-        const counts = shed[index] as { frames: number; octets: number };
+        const counts = shed[index] as Shed;
         counts.frames += block.frames;
         counts.octets += octets;
         sink.shed(block.frames, octets, interfaceId);
       }
+      blocks += 1;
     },
-    state: () => ({ load, shedding, sinks: sinks.map(({ name }, index) => ({ name, ...(shed[index] as (typeof shed)[number]) })) }),
+    state: () => ({
+      load, shedding: shed.filter(({ parts }) => parts > 0).length,
+      sinks: sinks.map(({ name }, index) => {
+        const { frames, octets, since } = shed[index] as Shed;
+        return { name, frames, octets, since };
+      }),
+    }),
   };
+}
+
+/** Of one sink. Changed in place. */
+interface Shed {
+  /** Of its `PARTS`, or of its one: what it is not given now. */
+  parts: number;
+  frames: number;
+  octets: number;
+  since: number | null;
 }

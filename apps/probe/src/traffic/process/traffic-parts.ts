@@ -1,9 +1,8 @@
 import type { CaptureSettings } from "@lanthorn/contract/uplink";
 import type { CommandAnswer, ProcessCounters, ToProcess } from "../messages.ts";
-import type { RequestedCaptures } from "../on-demand/captures.ts";
-import type { Watches } from "../on-demand/watches.ts";
 import type { OpenRecording } from "../recording.ts";
 import type { Sink } from "../sinks.ts";
+import type { CommandReach } from "./commands.ts";
 
 /** What the process has of files, and of sinks behind the first three. */
 export interface TrafficParts {
@@ -18,8 +17,7 @@ export interface TrafficParts {
   droppedByProbe(): number;
   continuous(): ProcessCounters["continuous"];
   /** Carries out a command of the collector. */
-  command(message: Extract<ToProcess, { kind: "command" }>, running: { readonly captures: RequestedCaptures; readonly watches: Watches }):
-    Promise<CommandAnswer>;
+  command(message: Extract<ToProcess, { kind: "command" }>, running: Pick<CommandReach, "captures" | "watches" | "handedOn">): Promise<CommandAnswer>;
   configure(site: CaptureSettings): void;
   /** How much there is to do, 0 to 1: what can wait waits. */
   noteLoad(load: number): void;

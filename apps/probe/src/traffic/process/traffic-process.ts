@@ -100,7 +100,7 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
           evidence.notice(message.alert);
           break;
         case "command":
-          void carryOut(message, deps, { captures, watches });
+          void carryOut(message, deps, { captures, watches, handedOn: () => new Promise((resolve) => queue.behind(resolve)) });
           break;
         case "noted":
           parts.noted(message.pcap_id, message.state);

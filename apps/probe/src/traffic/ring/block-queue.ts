@@ -23,7 +23,8 @@ const TURN_MS = 5;
 const WAIT_BELOW = 0.4;
 /** And for so long at most: others that read the same frames wait too. */
 const WAIT_MS = 1000;
-const LOOK_AGAIN_MS = 5;
+/** Less than it takes to write what all buffers hold: the disk is not to wait for us. */
+const LOOK_AGAIN_MS = 1;
 
 /**
  * @param deps.kernelLoad What waits in the kernel: 0 to 1.
