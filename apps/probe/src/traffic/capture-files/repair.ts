@@ -145,7 +145,7 @@ async function repairOne(folder: string, id: string, pace: Pace): Promise<readon
   const { contents: { packets, firstAt, lastAt, summary }, read: { isFinished, received, droppedByKernel } } = found;
   const repaired: PcapRecorded = {
     ...recorded, ...(await measure(filePath(folder, id), pace)), state: isFinished ? "whole" : "cut", detail: isFinished ? "" : CUT, packets,
-    started_at: new Date(firstAt ?? 0).toISOString(), finished_at: new Date(lastAt ?? 0).toISOString(), summary: summary.read(),
+    started_at: new Date(firstAt ?? 0).toISOString(), finished_at: new Date(lastAt ?? 0).toISOString(), summary: summary?.read() ?? null,
     counters: { received: Math.max(received, packets), dropped_by_kernel: droppedByKernel, dropped_by_probe: 0, left_out: 0 },
   };
   await writeNote(folder, { recorded: repaired, is_reported: false });

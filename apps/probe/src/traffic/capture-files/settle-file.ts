@@ -109,7 +109,7 @@ async function settle({ folder, id, room, written, fault, lack, begun, ...file }
   if (file.about !== null) await syncFolder(folder);
   const recorded: PcapRecorded = {
     ...ended, state: fault === null && lack === "" ? "whole" : "cut", size_bytes: written.bytes, sha256: written.sha256 ?? "", packets: held.packets,
-    started_at: held.firstAt === null ? begun.started_at : new Date(held.firstAt).toISOString(), summary: file.about === null ? null : held.summary.read(),
+    started_at: held.firstAt === null ? begun.started_at : new Date(held.firstAt).toISOString(), summary: file.about === null ? null : held.summary?.read() ?? null,
   };
   if (file.about !== null) await writeNote(folder, { recorded, is_reported: false });
   return { path: filePath(folder, id), recorded };

@@ -12,11 +12,11 @@ const FAMILY_BITS = 0xf_0000;
  * @returns The keys of a file's conversations, one behind the other, in this machine's order of octets; null where they are not all known: there
  * were too many, or a tunnel has others inside.
  */
-export function encodeFlows({ summary }: Pick<FileContents, "summary">): Uint8Array | null {
-  if (summary.evictedFlows() > 0) return null;
+export function encodeFlows({ flows }: Pick<FileContents, "flows">): Uint8Array | null {
+  if (!flows.isWhole) return null;
   const keys: Uint32Array[] = [];
   let isTunnelThere = false;
-  summary.forEachFlow(({ key }) => {
+  flows.forEach((key) => {
     isTunnelThere ||= isTunnel(key);
     // Those of nothing that could be read are nobody's.
     if (key[FAMILY_AT] !== 0) keys.push(key.slice());

@@ -52,7 +52,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   const reports = createReports(deps);
   const stored = createStoredFiles({ folder, onRemoved: reports.report, leastBytes: (trigger) => leastBytesOf(settings, trigger) });
   const left = await findLeftFiles(folder, stored.found);
-  const free = createFreeSpace({ path: dataDir, floorBytes: fromMegabytes(settings.continuous.free_floor_megabytes) });
+  const free = createFreeSpace({ path: dataDir, floorBytes: fromMegabytes(settings.continuous.free_floor_megabytes), clock });
   const rooms = createFileRooms({ free, settings, stored, clock, log });
   const uploads = createUploads({ spool: createSpool({ dataDir, budgetBytes: begin.spool_bytes }), dataDir, onGone: rooms.forget, log });
   if (site.upload === "at_once") for (const id of stored.reported) uploads.want(id);

@@ -50,11 +50,7 @@ export function createShedder(deps: {
   readonly log: Pick<Log, "info" | "warn">;
 }): Shedder {
   const { sinks, clock, log } = deps;
-  const partsOf = (index: number) => (sinks[index]?.isDivisible === true ? PARTS : 1);
-  /** What is left out step by step, as the sinks' numbers: the last sink first. */
-  const steps = sinks.flatMap((_, index) => (index === 0 ? [] : Array.from({ length: partsOf(index) }, () => index))).toReversed();
-  const shed = sinks.map(() => ({ parts: 0, frames: 0, octets: 0, since: null as number | null }));
-  let [taken, blocks] = [0, 0];
+  const shares = createShares(sinks);
   let [load, before] = [0, 0];
   let restoreAfterMs = RESTORE_FIRST_MS;
   let restoredAt = Number.NEGATIVE_INFINITY;
@@ -62,25 +58,20 @@ export function createShedder(deps: {
   let calmSince: number | null = null;
 
   function leaveOut(now: number): void {
-    if (taken === 0) restoreAfterMs = now - restoredAt < SOON_MS ? Math.min(restoreAfterMs * 2, RESTORE_LONGEST_MS) : RESTORE_FIRST_MS;
-    const at = steps[taken] as number;
-    const state = shed[at] as Shed;
-    taken += 1;
-    state.parts += 1;
-    if (state.parts > 1) return;
-    state.since = clock.now();
-    log.warn({ sink: sinks[at]?.name, load }, partsOf(at) > 1 ? "overload: this sink is given fewer frames" : "overload: this sink is given no frames");
+    if (shares.isWhole()) restoreAfterMs = now - restoredAt < SOON_MS ? Math.min(restoreAfterMs * 2, RESTORE_LONGEST_MS) : RESTORE_FIRST_MS;
+    const shed = shares.leaveOut();
+    if (shed.since !== null) return;
+    shed.since = clock.now();
+    log.warn({ sink: shed.name, load }, shed.of > 1 ? "overload: this sink is given fewer frames" : "overload: this sink is given no frames");
   }
 
   function giveBack(now: number): void {
-    taken -= 1;
-    const at = steps[taken] as number;
-    const state = shed[at] as Shed;
-    state.parts -= 1;
-    calmSince = restoredAt = now;
-    if (state.parts > 0) return;
-    state.since = null;
-    log.info({ sink: sinks[at]?.name }, "the sink is given frames again");
+    const shed = shares.giveBack();
+    calmSince = now;
+    restoredAt = now;
+    if (shed.parts > 0) return;
+    shed.since = null;
+    log.info({ sink: shed.name }, "the sink is given frames again");
   }
 
   function look(): void {
@@ -91,49 +82,76 @@ export function createShedder(deps: {
     load = deps.load();
     if (load > RESTORE_BELOW) calmSince = null;
     else calmSince ??= now;
-    if (load > SHED_ABOVE && before > SHED_ABOVE && load > before - CLEARLY_LESS && taken < steps.length) leaveOut(now);
-    else if (calmSince !== null && taken > 0 && now - calmSince >= restoreAfterMs / partsOf(steps[taken - 1] as number)) giveBack(now);
+    if (load > SHED_ABOVE && before > SHED_ABOVE && load > before - CLEARLY_LESS && !shares.isSpent()) leaveOut(now);
+    else if (calmSince !== null && !shares.isWhole() && now - calmSince >= restoreAfterMs / shares.partsOfLast()) giveBack(now);
   }
-
-  /** Whether a sink is given this block. */
-  const isGiven = (index: number) => {
-    const { parts } = shed[index] as Shed;
-    return parts === 0 || blocks % partsOf(index) >= parts;
-  };
 
   return {
     look,
-    isReady: () => sinks.every((sink, index) => !isGiven(index) || (sink.isReady?.() ?? true)),
+    isReady: () => sinks.every((sink, index) => !shares.isGiven(index) || (sink.isReady?.() ?? true)),
     dispatch(block, interfaceId, octets) {
       look();
       for (let index = 0; index < sinks.length; index += 1) {
         const sink = sinks[index] as Sink;
-        if (isGiven(index)) {
+        if (shares.isGiven(index)) {
           sink.onBlock(block, interfaceId);
           continue;
         }
-        const counts = shed[index] as Shed;
-        counts.frames += block.frames;
-        counts.octets += octets;
+        shares.count(index, block.frames, octets);
         sink.shed(block.frames, octets, interfaceId);
       }
-      blocks += 1;
+      shares.nextBlock();
     },
-    state: () => ({
-      load, shedding: shed.filter(({ parts }) => parts > 0).length,
-      sinks: sinks.map(({ name }, index) => {
-        const { frames, octets, since } = shed[index] as Shed;
-        return { name, frames, octets, since };
-      }),
-    }),
+    state: () => ({ load, shedding: shares.all.filter(({ parts }) => parts > 0).length, sinks: shares.all.map(({ name, frames, octets, since }) => ({ name, frames, octets, since })) }),
   };
 }
 
-/** Of one sink. Changed in place. */
+/** What one sink is not given. Changed in place. */
 interface Shed {
-  /** Of its `PARTS`, or of its one: what it is not given now. */
+  readonly name: SinkName;
+  /** In so many parts it can be left out. */
+  readonly of: number;
+  /** So many of them are left out now. */
   parts: number;
   frames: number;
   octets: number;
   since: number | null;
+}
+
+/** Which sinks are given the next block. Parts are left out the last sink first, and given back in the opposite order; never those of the first sink. */
+function createShares(sinks: readonly Sink[]) {
+  const all = sinks.map(({ name, isDivisible = false }): Shed => ({ name, of: isDivisible ? PARTS : 1, parts: 0, frames: 0, octets: 0, since: null }));
+  const steps = all.slice(1).flatMap((shed) => Array.from({ length: shed.of }, () => shed)).toReversed();
+  let [taken, blocks] = [0, 0];
+  return {
+    all,
+    isWhole: () => taken === 0,
+    isSpent: () => taken === steps.length,
+    /** In how many parts the sink can be left out that is the next to get something back. */
+    partsOfLast: () => steps[taken - 1]?.of ?? 1,
+    leaveOut(): Shed {
+      const shed = steps[taken] as Shed;
+      taken += 1;
+      shed.parts += 1;
+      return shed;
+    },
+    giveBack(): Shed {
+      taken -= 1;
+      const shed = steps[taken] as Shed;
+      shed.parts -= 1;
+      return shed;
+    },
+    isGiven(index: number): boolean {
+      const { of, parts } = all[index] as Shed;
+      return parts === 0 || blocks % of >= parts;
+    },
+    count(index: number, frames: number, octets: number): void {
+      const shed = all[index] as Shed;
+      shed.frames += frames;
+      shed.octets += octets;
+    },
+    nextBlock(): void {
+      blocks += 1;
+    },
+  };
 }

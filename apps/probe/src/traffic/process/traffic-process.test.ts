@@ -11,7 +11,7 @@ import type { FromProcess } from "../messages.ts";
 import { TrafficSettings } from "../settings.ts";
 import { at, udpFrame } from "../testing/frames.ts";
 import { openParts } from "./open-parts.ts";
-import { createTrafficProcess } from "./traffic-process.ts";
+import { type Begin, createTrafficProcess } from "./traffic-process.ts";
 
 const PROGRAM = [process.execPath, "--conditions=@lanthorn/source", "--import", "tsx", fileURLToPath(new URL("../../main.ts", import.meta.url))];
 const HOST = { mac: "02:00:00:00:00:01", ip: "10.0.0.1" };
@@ -21,10 +21,10 @@ test("an export up to now has what still waits in memory for those who write it"
   const dataDir = mkdtempSync(join(tmpdir(), "lanthorn-traffic-process-"));
   const said: FromProcess[] = [];
   const send = (message: FromProcess) => said.push(message) > 0;
-  const begin = {
+  const begin: Begin = {
     kind: "begin", settings: TrafficSettings.parse({ interfaces: ["lan0"], continuous: { enabled: true, free_floor_megabytes: 0 } }), data_dir: dataDir,
     probe_id: createId(), version: "1", spool_bytes: 1e9, site: DEFAULT_CAPTURE_SETTINGS, gaps: [],
-  } as const;
+  };
   const deps = { begin, send, clock: systemClock, log: silentLog };
   const captures: Pick<TrafficCaptureOptions, "allocate" | "onBlock">[] = [];
   const traffic = createTrafficProcess({

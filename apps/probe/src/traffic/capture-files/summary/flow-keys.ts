@@ -18,6 +18,10 @@ export const FAMILY_IPV6 = 0x3_0000;
 /** In the lower half of word 9: ARP, whose ends are the IPv4 addresses in it. No IP protocol has this number. */
 export const PROTOCOL_ARP = 0x100;
 
+/** The ports of a key, before which the addresses are, and what these are. */
+const PORTS_AT = 8;
+const FAMILY_AT = 9;
+
 /** Reads the key of one frame after the other into the same words. */
 export interface FlowKeyReader {
   readonly key: FlowKey;
@@ -138,4 +142,23 @@ function order(key: FlowKey): boolean {
   }
   key[8] = ((ports << 16) | (ports >>> 16)) >>> 0;
   return false;
+}
+
+/** @returns Whether `key` lies at `at` of `keys`. */
+export function isKeyAt(keys: Uint32Array, at: number, key: FlowKey): boolean {
+  for (let index = 0; index < KEY_WORDS; index += 1) if (keys[at + index] !== key[index]) return false;
+  return true;
+}
+
+/** Mixes all words, so that addresses that follow each other are spread. @see MurmurHash3, its finalizer */
+export function hashOfKey(key: FlowKey): number {
+  let hash = 0;
+  // Of the words of IPv4 only every fourth is not 0.
+  const step = ((key[FAMILY_AT] as number) & 0xf_0000) === FAMILY_IPV4 ? 4 : 1;
+  for (let index = 0; index < KEY_WORDS; index += index < PORTS_AT ? step : 1) {
+    hash = Math.imul(hash ^ (key[index] as number), 0x9e3779b1);
+    hash ^= hash >>> 15;
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  return (hash ^ (hash >>> 13)) >>> 0;
 }

@@ -1,4 +1,4 @@
-import { FAMILY_IPV4, type FlowKey, KEY_WORDS } from "./flow-keys.ts";
+import { type FlowKey, hashOfKey, isKeyAt, KEY_WORDS } from "./flow-keys.ts";
 
 /** Counts frames by key, in memory that never grows: where there are more keys than places, those with the least octets go. */
 export interface FlowTally {
@@ -27,9 +27,6 @@ export interface TallyEntry {
 
 /** A key is looked for in so many places, which lie beside each other. */
 const WAYS = 8;
-/** Words of a key: the ports, before which the addresses are, and what these are. */
-const PORTS_AT = 8;
-const FAMILY_AT = 9;
 /** In place of a hash: nothing is there. */
 const EMPTY = 0;
 /** Numbers that are kept of a key: frames, octets, whether the first end began, first and last time. */
@@ -63,7 +60,7 @@ export function createFlowTally(options: { readonly places: number; readonly onE
     const set = (hash & (places / WAYS - 1)) * WAYS;
     for (let place = set; place < set + WAYS; place += 1) {
       const there = hashes[place];
-      if (there === EMPTY || (there === hash && isAt(keys, place * KEY_WORDS, key))) return place;
+      if (there === EMPTY || (there === hash && isKeyAt(keys, place * KEY_WORDS, key))) return place;
     }
     return makeRoom(set);
   }
@@ -82,7 +79,7 @@ export function createFlowTally(options: { readonly places: number; readonly onE
 
   /** Counts at the key's place, which is made if there is none. */
   function count(key: FlowKey, frames: number, octets: number, isFirst: boolean, firstAt: number, lastAt: number): void {
-    const hash = hashOf(key) || 1;
+    const hash = hashOfKey(key) || 1;
     const place = find(key, hash);
     const base = place * NUMBERS;
     if (hashes[place] === EMPTY) {
@@ -112,22 +109,4 @@ export function createFlowTally(options: { readonly places: number; readonly onE
     },
   };
   return tally;
-}
-
-function isAt(keys: Uint32Array, at: number, key: FlowKey): boolean {
-  for (let index = 0; index < KEY_WORDS; index += 1) if (keys[at + index] !== key[index]) return false;
-  return true;
-}
-
-/** Mixes all words, so that addresses that follow each other are spread. @see MurmurHash3, its finalizer */
-function hashOf(key: FlowKey): number {
-  let hash = 0;
-  // Of the words of IPv4 only every fourth is not 0.
-  const step = ((key[FAMILY_AT] as number) & 0xf_0000) === FAMILY_IPV4 ? 4 : 1;
-  for (let index = 0; index < KEY_WORDS; index += index < PORTS_AT ? step : 1) {
-    hash = Math.imul(hash ^ (key[index] as number), 0x9e3779b1);
-    hash ^= hash >>> 15;
-  }
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  return (hash ^ (hash >>> 13)) >>> 0;
 }

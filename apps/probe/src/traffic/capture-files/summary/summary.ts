@@ -11,9 +11,8 @@ export interface SummaryMaker {
   /** @param key The frame's, as the reader has it now. @param isFirst What `FlowKeyReader.read` said. */
   add(frame: FrameView, key: FlowKeyReader["key"], isFirst: boolean): void;
   read(): PcapSummary;
-  /** Flows as far as they are kept: all of them where `evictedFlows` gives 0. */
-  forEachFlow(visit: (flow: TallyEntry) => void): void;
-  evictedFlows(): number;
+  /** Flows as far as they are kept: all of them where `isWhole` gives true. */
+  readonly flows: { forEach(visit: (key: FlowKey) => void): void; readonly isWhole: boolean };
 }
 
 /** What the contract allows of each list. */
@@ -30,8 +29,8 @@ interface Amount {
   bytes: number;
 }
 
-/** @returns A maker that takes 350 KiB. @param options.hasTimeLine Without it the line of time stays empty. */
-export function createSummaryMaker({ hasTimeLine = true }: { readonly hasTimeLine?: boolean } = {}): SummaryMaker {
+/** @returns A maker that takes 350 KiB. */
+export function createSummaryMaker(): SummaryMaker {
   const talkers = createFlowTally({ places: TALKER_PLACES });
   const protocols = new Map<number, Amount>();
   const end = new Uint32Array(KEY_WORDS);
@@ -59,7 +58,7 @@ export function createSummaryMaker({ hasTimeLine = true }: { readonly hasTimeLin
   return {
     add(frame, key, isFirst) {
       flows.add(key, frame.wireLength, isFirst, frame.seconds * 1e6 + Math.floor(frame.nanoseconds / 1000));
-      if (hasTimeLine) timeLine.add(frame.seconds * 1000 + Math.floor(frame.nanoseconds / 1e6));
+      timeLine.add(frame.seconds * 1000 + Math.floor(frame.nanoseconds / 1e6));
     },
     read() {
       // On copies: what is still in the table of flows counts on.
@@ -86,8 +85,12 @@ export function createSummaryMaker({ hasTimeLine = true }: { readonly hasTimeLin
         timeline: { from: new Date(line?.from ?? 0).toISOString(), step_ms: line?.stepMs ?? 1, packets: [...(line?.steps ?? [])] },
       };
     },
-    forEachFlow: (visit) => flows.forEach(visit),
-    evictedFlows: () => flows.evicted,
+    flows: {
+      forEach: (visit) => flows.forEach(({ key }) => visit(key)),
+      get isWhole() {
+        return flows.evicted === 0;
+      },
+    },
   };
 }
 
