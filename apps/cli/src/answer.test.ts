@@ -27,6 +27,7 @@ test("a table that is wider than the screen goes on below, broken behind blanks 
 test("a name with an escape sequence in it does not reach the terminal", () => {
   const answer = { json: [], table: { heading: ["NAME"], rows: [["\u001B[2Jevil\r"]] } };
   expect(formatAnswer(answer, false)).toBe("NAME\n?[2Jevil?");
+  expect(formatAnswer({ ...answer, notes: ["Protocols: \u001B]0;evil\u0007 3", "two\nlines"] }, false)).toBe("NAME\n?[2Jevil?\n\nProtocols: ?]0;evil? 3\n\ntwo\nlines");
 });
 
 test("an empty list says so to people and is a list to programs", () => {
