@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import { createVendorLookup } from "@lanthorn/fingerprints";
 import { createSigner, generateSigningKey, publishSigner, SIGNING_KEY_NAME } from "./backups/format/signing.ts";
 import type { Broker } from "./broker/broker.ts";
 import type { Configuration } from "./configuration.ts";
+import { hasRowLocks } from "./db/row-locks.ts";
 import type { EventLog } from "./events/log.ts";
 import type { Merges } from "./identity/merging/merges.ts";
 import type { Ingest } from "./ingest/ingest.ts";
@@ -91,7 +93,10 @@ export async function openServices(
   publishSigner(configuration.data_dir, createSigner(signingKey));
 
   const backups = openBackups(configuration, { ...parts, isConfirmed: auth.isConfirmed }, { program: deps.program, version, signingKey });
-  const cve = openCve(configuration, { clock, log, program: deps.program });
+  const cve = openCve(configuration, {
+    clock, log, program: deps.program,
+    shared: hasRowLocks(db) && configuration.feeds.directory !== undefined ? join(configuration.feeds.directory, "cve-database") : null,
+  });
 
   const modules: readonly ServiceModule[] = [
     auth,
@@ -114,7 +119,7 @@ export async function openServices(
     createIpam(parts),
     guards,
     openFeeds(configuration, {
-      ...parts, version, operatorTenant: backups.operatorTenant, consumers: { cve: cve.takeFeeds }, loaded: cve.loaded,
+      ...parts, version, operatorTenant: backups.operatorTenant, consumers: { cve: cve.takeFeeds }, loaded: cve.loaded, refresh: cve.refresh,
     }),
     cve,
     openBaselines({ ...parts, topologyOf: topology.topologyOf, networks: guards }, { keepDays: alertSettings.keep_days }),

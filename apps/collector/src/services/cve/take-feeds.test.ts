@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 function open(): Cve {
-  const cve = openCve({ data_dir: folder.path }, { clock: createFakeClock(NOW), log: silentLog, program: PROGRAM });
+  const cve = openCve({ data_dir: folder.path }, { clock: createFakeClock(NOW), log: silentLog, program: PROGRAM, shared: null });
   opened.push(cve);
   return cve;
 }

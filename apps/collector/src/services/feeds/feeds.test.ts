@@ -1,4 +1,4 @@
-import { createFakeClock } from "@lanthorn/runtime";
+import { createFakeClock, toInstant } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Alert, CveDatabaseInfo } from "@lanthorn/contract";
 import { FeedSettings } from "./configuration.ts";
@@ -233,6 +233,23 @@ describe("what was handed over", () => {
     world.consume(() => Promise.resolve([]));
     expect(await world.update()).toBe("completed");
     expect(await world.row("kev")).toMatchObject({ failures: 0, error_code: null, error: null });
+  });
+
+  test("is fetched whole again where another collector has newer data than this one, unless this one can take them", async () => {
+    const world = await start();
+    await world.update();
+    const { clock } = world;
+    let own = { entries: 20, builtAt: toInstant(clock.now() - 1000) };
+    const other = world.openAnother(clock, { loaded: () => own, refresh: () => Promise.resolve(void (own = { ...own, builtAt: toInstant(clock.now()) })) });
+    await other.feeds.manager.tick();
+    expect(await world.row("kev")).toMatchObject({ consumed_at: own.builtAt });
+    own = { ...own, builtAt: toInstant(clock.now() - 1000) };
+    const apart = world.openAnother(clock, { loaded: () => own, refresh: () => Promise.reject(new Error("no folder")) });
+    await apart.feeds.manager.tick();
+    await apart.feeds.manager.idle();
+    expect(world.consumed.length).toBe(2);
+    expect(world.consumed[1]).toMatchObject([{ name: "kev", isWhole: true }]);
+    for (const { feeds } of [other, apart]) await feeds.close?.();
   });
 
   test("is fetched whole again where the consumer has lost it", async () => {

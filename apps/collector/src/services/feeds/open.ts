@@ -44,6 +44,8 @@ export interface FeedsDependencies {
   readonly consumers: Readonly<Partial<Record<FeedSubject, ConsumeFeeds>>>;
   /** What the consumer of CVEs has; null while it has nothing, and where that was lost. */
   readonly loaded: () => LoadedData | null;
+  /** Takes what another collector has made of it. */
+  readonly refresh?: () => Promise<void>;
   readonly random?: () => number;
   readonly resolve?: ResolveHost;
   readonly pause?: (ms: number, stop: AbortSignal) => Promise<void>;
@@ -64,7 +66,7 @@ export function openFeeds({ data_dir: dataDir, feeds: settings }: { readonly dat
   }, { ca: settings.ca_file === undefined ? null : [readPem(settings.ca_file)], proxy: settings.proxy === undefined ? null : parseProxy(settings.proxy) });
   const alertAfterMs = settings.alert_after_hours * HOUR_MS;
   const manager = createFeedManager({
-    ...deps, store, client, random, pause: deps.pause ?? pauseOn(clock), directory: settings.directory ?? join(dataDir, "feeds"),
+    ...deps, store, client, random, pause: deps.pause ?? pauseOn(clock), refresh: deps.refresh ?? (() => Promise.resolve()), directory: settings.directory ?? join(dataDir, "feeds"),
     apiKey: settings.nvd_api_key ?? null,
   }, { feeds, operatorTenant, isAlone: !hasRowLocks(deps.db) });
   const health = createFeedHealth({ ...deps, store }, { feeds, alertAfterMs, operatorTenant });

@@ -1,7 +1,6 @@
 import { type Clock, createId, describeError, toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
-import type { LoadedData } from "../definition.ts";
 import type { ConfiguredFeed } from "../source.ts";
 import type { FeedRow, UpdateRow } from "../store.ts";
 import { NOTHING, newRow } from "./memory.ts";
@@ -34,7 +33,7 @@ const TOGETHER_MS = 1_800_000;
 const DEAD_AFTER_MS = 45_000;
 
 /** @param options.operatorTenant Whose events tell of scheduled updates. */
-export function createFeedManager(deps: UpdateDependencies & { readonly db: Kysely<Schema>; readonly loaded: () => LoadedData | null }, options: {
+export function createFeedManager(deps: UpdateDependencies & { readonly db: Kysely<Schema>; readonly refresh: () => Promise<void> }, options: {
   readonly feeds: readonly ConfiguredFeed[]; readonly operatorTenant: () => Promise<string | null>;
   /** Whether no other process shares the database: what runs there and not here is then dead at once. */
   readonly isAlone: boolean;
@@ -52,7 +51,7 @@ export function createFeedManager(deps: UpdateDependencies & { readonly db: Kyse
     });
   };
   const known = async (): Promise<readonly FeedRow[]> => {
-    if (running === null && deps.loaded() === null) await forgetHandedOver(deps, feeds);
+    if (running === null) await forgetLost(deps, feeds);
     const rows = await ensureRows(deps, feeds);
     return rows.filter(({ name }) => feeds.some(({ definition }) => definition.name === name));
   };
@@ -111,13 +110,23 @@ function isDue({ next_at: at, not_before: notBefore }: FeedRow, now: number): bo
   return at !== null && Date.parse(at) <= now && (notBefore === null || Date.parse(notBefore) <= now);
 }
 
-/** What was handed over is not there any more, as after a restore: what has changed since is no use without it. */
-async function forgetHandedOver({ store, clock }: Pick<UpdateDependencies, "store" | "clock">, feeds: readonly ConfiguredFeed[]): Promise<void> {
-  const rows = await store.list();
-  for (const { definition: { name } } of feeds) {
-    const isLost = rows.some((row) => row.name === name && row.consumed_at !== null);
-    if (isLost) await store.set(name, { ...NOTHING, next_at: toInstant(clock.now()) });
-  }
+/**
+ * Forgets what was handed over where that is not there any more, as after a restore, or where it went into another collector's data, which are
+ * newer than these: what has changed since is no use without it.
+ */
+async function forgetLost(
+  { store, clock, loaded, refresh, logger }: UpdateDependencies & { readonly refresh: () => Promise<void> }, feeds: readonly ConfiguredFeed[],
+): Promise<void> {
+  const taken = (await store.list()).filter(({ name, consumed_at: at }) => at !== null && feeds.some(({ definition }) => definition.name === name));
+  const hasAll = () => {
+    const builtAt = loaded()?.builtAt;
+    return builtAt !== undefined && taken.every(({ consumed_at: at }) => at === null || at <= builtAt);
+  };
+  if (taken.length === 0 || hasAll()) return;
+  await refresh().catch((error: unknown) => logger.error({ reason: describeError(error) }, "the data of the other collectors could not be taken"));
+  if (hasAll()) return;
+  logger.warn({}, "what was made of the feeds is missing, or newer at another collector: all of them are fetched again (collectors that share a database need one feeds.directory)");
+  for (const { name } of taken) await store.set(name, { ...NOTHING, next_at: toInstant(clock.now()) });
 }
 
 /** Adds rows of feeds that are new here, and forgets what is known of one that has another source now. */

@@ -1,7 +1,7 @@
 import type { EventData } from "@lanthorn/contract";
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { EventLog } from "../../../events/log.ts";
-import type { ConsumeFeeds, FeedSubject } from "../definition.ts";
+import type { ConsumeFeeds, FeedSubject, LoadedData } from "../definition.ts";
 import { toFailure } from "../failure.ts";
 import type { ConfiguredFeed } from "../source.ts";
 import type { FeedRow, FeedsStore, UpdateRow } from "../store.ts";
@@ -18,6 +18,8 @@ export interface UpdateDependencies extends FetchDependencies {
   readonly published: (tenantId: string, fromSeq: number) => void;
   /** A subject without one has its files kept until there is one. */
   readonly consumers: Readonly<Partial<Record<FeedSubject, ConsumeFeeds>>>;
+  /** What the consumer has made of its feeds; null for nothing. */
+  readonly loaded: () => LoadedData | null;
 }
 
 const BEAT_MS = 5000;
@@ -119,7 +121,8 @@ async function consume(deps: UpdateDependencies, feeds: readonly ConfiguredFeed[
       }
       progress.set(row.name, { state: "imported" });
       await store.set(row.name, {
-        is_pending: 0, consumed_at: toInstant(clock.now()), ...(row.error_code === IMPORT_FAILED && { failures: 0, error_code: null, error: null }),
+        // Data that were built before do not have it.
+        is_pending: 0, consumed_at: deps.loaded()?.builtAt ?? toInstant(clock.now()), ...(row.error_code === IMPORT_FAILED && { failures: 0, error_code: null, error: null }),
       });
     }
   } catch (error) {

@@ -6,7 +6,7 @@ import { hasRowLocks } from "../../../db/row-locks.ts";
 import { type ServiceParts, startTestGateway, type TestGateway, type TestTenant } from "../../../testing/gateway.ts";
 import { FeedSettings } from "../configuration.ts";
 import type { ConsumeFeeds, FeedDefinition, FetchedFeed, LoadedData } from "../definition.ts";
-import { type Feeds, openFeeds } from "../open.ts";
+import { type Feeds, type FeedsDependencies, openFeeds } from "../open.ts";
 import { createFeedsStore, type FeedRow } from "../store.ts";
 import { type FeedServer, startFeedServer } from "./feed-server.ts";
 
@@ -55,7 +55,7 @@ export interface FeedWorld {
   readonly directory: string;
   call(method: string, path: string): ReturnType<TestGateway["call"]>;
   /** Another collector over the same database and folder. */
-  openAnother(clock: FakeClock): { readonly feeds: Feeds; readonly clock: FakeClock };
+  openAnother(clock: FakeClock, own?: Partial<Pick<FeedsDependencies, "loaded" | "refresh">>): { readonly feeds: Feeds; readonly clock: FakeClock };
   /** Whether the database is one that several collectors may share. */
   readonly isShared: boolean;
   stop(): Promise<void>;
@@ -77,7 +77,7 @@ export async function startFeedWorld(options: {
   let parts: ServiceParts | undefined;
   let tenantId: string | null = null;
   let loaded: LoadedData | null = null;
-  const open = (given: ServiceParts) => openFeeds({ data_dir: directory, feeds: settings }, {
+  const open = (given: ServiceParts, changed: Partial<FeedsDependencies> = {}) => openFeeds({ data_dir: directory, feeds: settings }, {
     ...given, version: "test", operatorTenant: () => Promise.resolve(tenantId), loaded: () => loaded, random: options.random ?? (() => 0.5),
     table: TEST_TABLE.filter(({ name }) => (options.only ?? ["kev"]).includes(name)),
     consumers: {
@@ -93,6 +93,7 @@ export async function startFeedWorld(options: {
       clock.jump(ms);
       return Promise.resolve();
     },
+    ...changed,
   });
   const gateway = await startTestGateway({
     clock, alerts: true,
@@ -115,7 +116,7 @@ export async function startFeedWorld(options: {
     return gateway.call(method, path, token);
   };
   return {
-    isShared: hasRowLocks(gateway.db), openAnother: (other) => ({ feeds: open({ ...own, clock: other }), clock: other }), directory, server, gateway, tenant, clock, feeds: opened, consumed, waits, call,
+    isShared: hasRowLocks(gateway.db), openAnother: (other, changed = {}) => ({ feeds: open({ ...own, clock: other }, changed), clock: other }), directory, server, gateway, tenant, clock, feeds: opened, consumed, waits, call,
     consume(next) {
       consumer = next;
     },

@@ -3,7 +3,7 @@ import type Sqlite from "better-sqlite3";
 /** In the file's header, so that no other program's file is taken for one of these: "LCVE". */
 const APPLICATION_ID = 0x4c_43_56_45;
 /** One that is written differently is not read: it is built again from the feeds. */
-const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 2;
 /** Descriptions and statements are hundreds of bytes to some kilobytes; larger pages waste less of them. */
 const PAGE_BYTES = 8192;
 /** FTS5 merges what it has in memory into a segment at this size: one of 1 MB each, as by default, would be merged again and again. */
