@@ -81,7 +81,8 @@ export function createPatternSet(patterns: readonly Pattern[]): PatternSet {
   return {
     find: (buffer) => {
       search.count = 0;
-      findAll(search, buffer);
+      if (short.patterns.length > 0) findAll(search, buffer);
+      else findLong(search, buffer);
       for (let index = 0; index < search.count; index += 1) seen[found[index] ?? 0] = 0;
       return search.count;
     },
@@ -117,6 +118,17 @@ function findAll(search: Search, buffer: Uint8Array): void {
     if (((bitmap[hash >>> 5] as number) & (1 << (hash & 31))) !== 0) compareFiled(search, search.long, hash >>> STARTS_SHIFT, window, buffer, at);
     const pair = window & 0xffff;
     if (((pairs[pair >>> 5] as number) & (1 << (pair & 31))) !== 0) compareFiled(search, search.short, pair, pair, buffer, at);
+  }
+}
+
+/** A third faster, for sets without short patterns. */
+function findLong(search: Search, buffer: Uint8Array): void {
+  const { bitmap, shift } = search;
+  let window = 0;
+  for (let at = 0; at < buffer.length; at += 1) {
+    window = (window << 8) | (LOWER[buffer[at] as number] as number);
+    const hash = Math.imul(window, MULTIPLIER) >>> shift;
+    if (((bitmap[hash >>> 5] as number) & (1 << (hash & 31))) !== 0) compareFiled(search, search.long, hash >>> STARTS_SHIFT, window, buffer, at);
   }
 }
 
