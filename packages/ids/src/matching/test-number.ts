@@ -8,15 +8,11 @@ export function testNumber(test: NumberTest, value: number): boolean {
     case "between":
       return value > test.low && value < test.high;
     case "outside":
-      return value < test.low || value > test.high;
-    case "any-of":
-      return test.values.includes(value);
-    case "none-of":
-      return !test.values.includes(value);
-    case "&":
-      return (value & test.value) !== 0;
-    case "!&":
-      return (value & test.value) === 0;
+      return value <= test.low || value >= test.high;
+    case "mask":
+      return under(value, test.mask) === test.value;
+    case "not-mask":
+      return under(value, test.mask) !== test.value;
     case "=":
       return value === test.value;
     case "!=":
@@ -28,6 +24,11 @@ export function testNumber(test: NumberTest, value: number): boolean {
     default:
       return compare(test.operator, value, test.value);
   }
+}
+
+/** Of numbers above 32 bits too, which the operators of JavaScript cut. */
+function under(value: number, mask: number): number {
+  return Number(BigInt(Math.trunc(value)) & BigInt(mask));
 }
 
 /** @returns Whether `value operator other` holds. */

@@ -61,6 +61,7 @@ export interface NumberForm {
 /** `byte_test`: a number in the buffer compared. */
 export interface ByteTest {
   readonly kind: "byte-test";
+  /** 0, of digits alone, for as many as there are. */
   readonly count: Amount;
   readonly offset: Amount;
   readonly isRelative: boolean;

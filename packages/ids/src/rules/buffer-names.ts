@@ -15,16 +15,16 @@ export interface BufferFacts {
 
 type Row = readonly [direction: BufferFacts["direction"], names: string];
 
-/** Protocols of the application → their buffers, by direction. A name with `*` may come several times in a transaction. */
+/** Protocols of the application (`http` is HTTP/1) → their buffers, by direction. A name with `*` may come several times in a transaction. */
 const ROWS = {
   "": [["any", "payload base64_data tcp.hdr udp.hdr ipv4.hdr ipv6.hdr icmpv4.hdr icmpv6.hdr"]],
-  "http": [
+  "http http2": [
     ["to-server", "http.uri http.uri.raw http.method http.request_line http.request_body http.user_agent http.host http.host.raw http.accept http.accept_lang http.accept_enc http.referer *http.request_header"],
     ["to-client", "http.stat_code http.stat_msg http.response_line http.response_body http.server http.location *http.response_header"],
     ["any", "http.header http.header.raw http.header_names http.cookie http.connection http.content_type http.content_len http.start http.protocol"],
   ],
   "http2": [["any", "*http2.header_name"]],
-  "http smtp ftp-data smb nfs": [["any", "file.data *file.name *file.magic"]],
+  "http http2 smtp ftp-data smb nfs": [["any", "file.data *file.name"]],
   "dns": [
     ["to-server", "*dns.query"],
     ["to-client", "*dns.response.rrname"],

@@ -1,10 +1,10 @@
 /** Facts of packets, flows and transactions that rules ask for, beside bytes of buffers. */
 
-/** A number compared. `between` leaves both ends out; `&` asks for a bit of the mask. `none-of` and `any-of` have a list. */
+/** A number compared. `between` leaves both ends out, so that `outside` has them in; `mask` compares what is left of the number under it. */
 export type NumberTest =
-  | { readonly operator: "=" | "!=" | "<" | "<=" | ">" | ">=" | "&" | "!&"; readonly value: number }
+  | { readonly operator: "=" | "!=" | "<" | "<=" | ">" | ">="; readonly value: number }
   | { readonly operator: "between" | "outside"; readonly low: number; readonly high: number }
-  | { readonly operator: "any-of" | "none-of"; readonly values: readonly number[] };
+  | { readonly operator: "mask" | "not-mask"; readonly mask: number; readonly value: number };
 
 /** A number that rules ask for: of the packet, the flow, or the application's transaction. */
 export type NumberField =
@@ -14,9 +14,9 @@ export type NumberField =
   // Flows.
   | "flow.age" | "flow.packets" | "flow.packets.to-client" | "flow.packets.to-server" | "flow.bytes" | "flow.bytes.to-client" | "flow.bytes.to-server"
   // Transactions.
-  | "file.size" | "dns.opcode" | "dns.rcode" | "dns.rrtype" | "http.urilen" | "tls.cert-chain-length" | "tls.days-valid" | "ssh.proto-version" | "snmp.version" | "snmp.pdu-type" | "krb5.msg-type"
+  | "file.size" | "dns.opcode" | "dns.rcode" | "dns.rrtype" | "http.urilen" | "tls.cert-chain-length" | "tls.days-valid" | "snmp.version" | "snmp.pdu-type" | "krb5.msg-type"
   | "krb5.error-code" | "dhcp.leasetime" | "dhcp.rebinding-time" | "dhcp.renewal-time" | "rfb.sectype" | "rfb.secresult" | "ike.exchange-type" | "ike.key-exchange-payload-length"
-  | "ike.nonce-payload-length" | "ike.chosen-sa" | "nfs.procedure" | "nfs.version" | "smb.version" | "dcerpc.opnum" | "ftp.reply-received" | "http2.errorcode" | "http2.priority" | "http2.window"
+  | "ike.nonce-payload-length" | "ike.chosen-sa" | "nfs.procedure" | "nfs.version" | "http2.errorcode" | "http2.priority" | "http2.window"
   | "http2.frametype" | "http2.settings" | "mqtt.type" | "mqtt.protocol-version" | "mqtt.reason-code" | "modbus.function" | "modbus.unit" | "dnp3.function" | "dnp3.indications"
   | "enip.command" | "enip.status" | "websocket.opcode" | "websocket.mask" | "ldap.request.operation" | "ldap.responses.operation" | "ldap.responses.result-code" | "ldap.responses.count"
   | "ntp.mode" | "ntp.stratum" | "ntp.version" | "sip.stat-code" | "quic.version";
@@ -79,7 +79,7 @@ export interface ApplicationCondition {
 export interface WordCondition {
   readonly kind: "word";
   readonly field:
-    | "tls.version" | "ssl.version" | "ssl.state" | "tls.validity" | "ftp.data-command" | "dcerpc.interface" | "rpc" | "smb.version" | "mqtt.flags" | "mqtt.connect-flags"
+    | "tls.version" | "ssl.version" | "ssl.state" | "ftp.data-command" | "dcerpc.interface" | "dcerpc.operation" | "rpc" | "smb.version" | "mqtt.flags" | "mqtt.connect-flags"
     | "mqtt.connack-session-present" | "websocket.flags" | "modbus" | "dnp3.object" | "cip.service" | "krb5.ticket-encryption";
   /** Any of them will do. */
   readonly words: readonly string[];
@@ -93,10 +93,10 @@ export interface TlsTimeCondition {
   readonly test: NumberTest;
 }
 
-/** What holds, or not, without a value: `sameip`, `ftpbounce`, `tls_cert_expired`, `tls_cert_valid`, `dns.tcp`. */
+/** What holds, or not, without a value: `sameip`, `ftpbounce`, `tls_cert_expired`, `tls_cert_valid`. */
 export interface FactCondition {
   readonly kind: "fact";
-  readonly fact: "same-ip" | "ftp-bounce" | "tls.cert-expired" | "tls.cert-valid" | "weak-krb5-encryption" | "ftp.dynamic-port";
+  readonly fact: "same-ip" | "ftp-bounce" | "tls.cert-expired" | "tls.cert-valid";
   readonly isNegated: boolean;
 }
 
