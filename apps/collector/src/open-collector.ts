@@ -50,6 +50,7 @@ export async function openCollector(configuration: Configuration, deps: Collecto
   const published = (tenantId: string, fromSeq: number) => {
     events.live.published(tenantId, fromSeq);
     services.get().diplomat.published(tenantId);
+    services.get().softwareChanged();
     peers.peek()?.announce(tenantId);
   };
   replicas.follow(() => events.live.refresh());

@@ -53,6 +53,8 @@ interface Services {
   /** Whoever sends commands to probes. */
   readonly commands: NonNullable<ProbeServices["commands"]>;
   readonly diplomat: ReturnType<typeof openDiplomat>;
+  /** To be called after software may have been committed. */
+  readonly softwareChanged: () => void;
 }
 
 /** The services of a collector: a new one is a line in the list. None imports another: it is passed the function here. */
@@ -94,7 +96,7 @@ export async function openServices(
 
   const backups = openBackups(configuration, { ...parts, isConfirmed: auth.isConfirmed }, { program: deps.program, version, signingKey });
   const cve = openCve(configuration, {
-    clock, log, program: deps.program,
+    ...parts, program: deps.program, lease: base.replicas.lease,
     shared: hasRowLocks(db) && configuration.feeds.directory !== undefined ? join(configuration.feeds.directory, "cve-database") : null,
   });
 
@@ -135,5 +137,5 @@ export async function openServices(
       await pcap.replied(probe, reply);
     },
   };
-  return { modules, agents, commands, diplomat };
+  return { modules, agents, commands, diplomat, softwareChanged: cve.softwareChanged };
 }

@@ -104,7 +104,9 @@ export const EVENT_TEXTS: readonly FieldTexts[] = [
     cve_id: "The vulnerability, as `CVE-2026-12345`.", ip: IP, severity: SEVERITY,
     cvss_score: "CVSS base score, 0 to 10. Null where there is none.", known_exploited: "Whether it is known to be exploited.",
     matched_service: "The service that it applies to.", matched_port: "The port of that service. Null for none.",
-    cpe: "The product and version that matched, as a CPE 2.3 name.",
+    cpe: "The product and version that matched, as a CPE 2.3 name.", range: "The versions that are affected, as `< 9.8`.",
+    epss: "Chance of exploitation in the next 30 days, 0 to 1. Null where it is not rated.", product: "The product, as `openbsd:openssh`.",
+    others: "How many more CVEs of the product were found at once, which have no event of their own.",
   }),
   describeFields(ProbeHealthAlert, {
     metric: "What was measured.", state: "`raised` above the threshold, `cleared` below it again.", severity: SEVERITY,

@@ -60,14 +60,42 @@ export const PcapReady = z.object({
   reason: z.string().max(255),
 });
 
-/** A known vulnerability applies to a service of a device. */
-export const VulnFound = z.object({
+const MatchedCve = z.object({
   cve_id: z.string().regex(/^CVE-\d{4}-\d{4,}$/),
-  ip: IpAddress,
   severity: Severity,
   cvss_score: z.number().min(0).max(10).nullable(),
   known_exploited: z.boolean(),
   matched_service: z.string().max(128),
   matched_port: Port.nullable(),
   cpe: z.string().max(512),
+  /** Chance of exploitation in the next 30 days, 0 to 1; null where it is not rated. */
+  epss: z.number().min(0).max(1).nullable().optional(),
+  /** The affected versions, as `< 9.8`. */
+  range: z.string().max(255).optional(),
+});
+
+/** A known vulnerability applies to a service of a device. */
+export const VulnFound = MatchedCve.extend({
+  /** Empty where the device has no address. */
+  ip: z.union([IpAddress, z.literal("")]),
+  /** As `openbsd:openssh`. */
+  product: z.string().max(255).optional(),
+  /** How many more were found of the product at once, which have no event of their own. */
+  others: z.int().min(0).optional(),
+});
+
+/** Which known vulnerabilities are open in a product of a device, when that has changed. */
+export const VulnState = z.object({
+  /** `cleared`: none is open any more. */
+  state: z.enum(["open", "cleared"]),
+  product: z.string().max(255),
+  /** Empty where the device has no address. */
+  ip: z.union([IpAddress, z.literal("")]),
+  severity: Severity,
+  count: z.int().min(0),
+  /** How many of them are known to be exploited. */
+  known_exploited: z.int().min(0),
+  /** The gravest. */
+  cves: z.array(MatchedCve).max(10),
+  mitre_techniques: z.array(z.string().max(16)).max(16),
 });

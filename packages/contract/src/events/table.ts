@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { Instant } from "../values.ts";
 import { FeedHealth, FeedUpdate } from "./feeds.ts";
-import { ConfigChanged, PcapReady, PcapRecorded, VulnFound } from "./findings.ts";
+import { ConfigChanged, PcapReady, PcapRecorded, VulnFound, VulnState } from "./findings.ts";
 import { HostChanged, HostOffline, HostOnline, HostState, PresenceReport } from "./hosts.ts";
 import { NeighborDiscovered, NeighborLost, NeighborReport } from "./neighbors.ts";
 import {
@@ -85,6 +85,7 @@ export const EVENTS = {
   pcap_recorded: { data: PcapRecorded, from: "probe", priority: "change", stream: null, webhook: null },
   pcap_ready: { data: PcapReady, from: "collector", priority: "change", stream: "pcap_ready", webhook: null },
   vuln_found: { data: VulnFound, from: "collector", priority: "change", stream: "vuln_found", webhook: "cve.matched" },
+  vuln_state: { data: VulnState, from: "collector", priority: "change", stream: null, webhook: null },
   probe_health_alert: { data: ProbeHealthAlert, from: "probe", priority: "alert", stream: "probe_health_alert", webhook: null },
   error: { data: ErrorEvent, from: "probe", priority: "alert", stream: "error", webhook: null },
   queue_gap: { data: QueueGap, from: "probe", priority: "alert", stream: "error", webhook: null },

@@ -14,6 +14,8 @@ export interface CveTables {
     /** SHA-256 of what the distribution said of its package, in hexadecimal; empty where nothing. */
     basis: string;
     judged_at: string;
+    /** 0 while not all devices that have it are noted in `cve_reports` after its judgments changed. */
+    is_reported: number;
   };
   /** A CVE that concerns software. `reasons` is a JSON list of texts, `remedies` one of `Remedy`. */
   cve_judgments: {

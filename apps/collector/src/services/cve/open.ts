@@ -1,4 +1,7 @@
 import type { Clock, Log } from "@lanthorn/runtime";
+import type { Kysely } from "kysely";
+import type { Schema } from "../../db/schema.ts";
+import type { EventLog } from "../../events/log.ts";
 import { createJob } from "../../jobs/job.ts";
 import { inProcess } from "../../jobs/process.ts";
 import type { ServiceModule } from "../../service-module.ts";
@@ -6,6 +9,7 @@ import { clearLeftovers, cveDirectory } from "./database/files.ts";
 import { cveImportTask } from "./database/import-task.ts";
 import { type CveReader, openCveReader } from "./database/reader.ts";
 import { createSearchThread } from "./database/search/search-thread.ts";
+import { createMatcher } from "./matching/matcher.ts";
 import { cveRoutes } from "./routes.ts";
 import { createCveService } from "./service.ts";
 import { createDatabaseShare } from "./sharing/share-database.ts";
@@ -15,6 +19,8 @@ import { createTakeFeeds, type TakeFeeds } from "./take-feeds.ts";
 export interface Cve extends ServiceModule {
   readonly reader: CveReader;
   readonly takeFeeds: TakeFeeds;
+  /** Software may have changed: it is matched at once, where this replica matches. */
+  readonly softwareChanged: () => void;
   /** What is in the database; null while there is none. */
   readonly loaded: () => { readonly entries: number; readonly builtAt: string } | null;
   /** Takes the other collectors' database where it is newer. Where there are none, nothing happens. */
@@ -22,29 +28,36 @@ export interface Cve extends ServiceModule {
 }
 
 const SHARE_EVERY_MS = 30_000;
+/** Matches that are resolved are kept so long. */
+const KEEP_DAYS = 90;
 
 /**
  * Opens the CVE database. It may not be there yet: then nothing is found in it.
  * @param deps.program How this program is run once more.
+ * @param deps.lease Whether this replica matches; null where it is the only one.
  * @param deps.shared The folder by which all collectors have the same database; null where there is only this one, or none was configured.
  */
-export function openCve({ data_dir: dataDir }: { readonly data_dir: string }, { clock, log, program, shared }: {
-  readonly clock: Clock; readonly log: Log; readonly program: readonly [string, ...string[]]; readonly shared: string | null;
+export function openCve({ data_dir: dataDir }: { readonly data_dir: string }, deps: {
+  readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
+  readonly clock: Clock; readonly logger: Log; readonly program: readonly [string, ...string[]]; readonly lease: { isHeld(): boolean } | null;
+  readonly shared: string | null;
 }): Cve {
+  const { clock, logger, program, shared } = deps;
   const directory = cveDirectory(dataDir);
   clearLeftovers(directory);
-  const reader = openCveReader(directory, { log });
-  const searches = createSearchThread(directory, { clock, log });
-  const share = shared === null ? null : createDatabaseShare({ directory, shared, log, builtAt: () => reader.facts()?.builtAt ?? null });
+  const reader = openCveReader(directory, { log: logger });
+  const searches = createSearchThread(directory, { clock, log: logger });
+  const share = shared === null ? null : createDatabaseShare({ directory, shared, log: logger, builtAt: () => reader.facts()?.builtAt ?? null });
   const refresh = async () => share?.sync();
   const takeFeeds = createTakeFeeds({ directory, clock, runImport: inProcess(program, cveImportTask) });
-  const job = createJob({ clock, log }, {
+  const job = createJob({ clock, log: logger }, {
     name: "cve-database", everyMs: SHARE_EVERY_MS, who: "each replica", failure: "the CVE database could not be shared with the other collectors, trying again in half a minute",
     run: refresh,
   });
+  const matcher = createMatcher({ ...deps, reader, directory }, { keepDays: KEEP_DAYS });
   return {
     name: "cve", mount: "gateway", routes: [cveRoutes(createCveService({ reader, searches }))], reader, refresh,
-    ...(share !== null && { jobs: [job] }),
+    jobs: [...matcher.jobs, ...(share === null ? [] : [job])], retention: matcher.retention, softwareChanged: matcher.changed,
     // What is new is written upon the newest, whoever has built that. The others get it from the job.
     async takeFeeds(feeds, options) {
       await refresh();
@@ -57,6 +70,7 @@ export function openCve({ data_dir: dataDir }: { readonly data_dir: string }, { 
       return facts === null ? null : { entries: facts.cves, builtAt: facts.builtAt };
     },
     async close() {
+      await matcher.close();
       await searches.close();
       reader.close();
     },

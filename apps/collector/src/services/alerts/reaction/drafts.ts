@@ -42,7 +42,7 @@ export function createDraft(finding: Finding, { event, data, at }: Verdict, { id
       probe_id: event.probe_id,
       source: finding.source, type: finding.type, subject: finding.subject, open_key: key, severity: finding.severity,
       severity_rank: SEVERITY_RANKS[finding.severity], title: finding.title.slice(0, MAX_TITLE_LENGTH), description: finding.description,
-      status: "open", count: Math.min(times, MAX_COUNT), first_seen: at, last_seen: at, evidence: JSON.stringify([evidenceOf(event, data)]), reporters: "{}",
+      status: "open", count: finding.state?.count ?? Math.min(times, MAX_COUNT), first_seen: at, last_seen: at, evidence: JSON.stringify([evidenceOf(event, data)]), reporters: "{}",
       mitre_techniques: JSON.stringify(finding.techniques ?? []),
       notified: 0, live_at: null, quiet_at: quietAt(finding, event.received_at), acknowledged_by: null, acknowledged_at: null, resolved_by: null,
       resolved_at: null,
@@ -66,8 +66,9 @@ export function addReport(draft: Draft, finding: Finding, { event, data }: Verdi
   const { packets: _, ...plain } = data;
   const [first, ...others] = JSON.parse(row.evidence) as AlertEvidence[];
   row.evidence = JSON.stringify([...(first ? [first] : []), ...[...others, evidenceOf(event, plain)].slice(1 - MAX_EVIDENCE)]);
-  row.count = Math.min(row.count + noteReport(draft.reporters, event.probe_id, finding.seen), MAX_COUNT);
-  if (SEVERITY_RANKS[finding.severity] > row.severity_rank) {
+  row.count = finding.state?.count ?? Math.min(row.count + noteReport(draft.reporters, event.probe_id, finding.seen), MAX_COUNT);
+  if (finding.state) row.mitre_techniques = JSON.stringify(finding.techniques ?? []);
+  if (finding.state || SEVERITY_RANKS[finding.severity] > row.severity_rank) {
     row.severity = finding.severity;
     row.severity_rank = SEVERITY_RANKS[finding.severity];
     row.title = finding.title.slice(0, MAX_TITLE_LENGTH);

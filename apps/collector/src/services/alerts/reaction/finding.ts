@@ -15,6 +15,8 @@ export interface Finding {
   readonly incidentId?: string;
   /** How often it was seen since it began, where the event says so; else each event is one time. */
   readonly seen?: { readonly times: number; readonly since: string };
+  /** The event says all that there is, and how many: its severity and techniques replace those before, milder ones too. */
+  readonly state?: { readonly count: number };
   /** Its cause counts as gone when it was not seen for so long; null where silence says nothing. */
   readonly quietMs: number | null;
   /** Whether too many at once become one summary. Not for what the collector itself says of its parts. */

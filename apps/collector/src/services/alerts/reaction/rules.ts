@@ -67,13 +67,9 @@ export const RULES = {
       title: words(`Unusual ${data.metric}`, data.ip), description: data.explanation, deviceIp: data.ip, quietMs: DAY_MS, isCapped: true,
     }),
   },
-  vuln_found: {
-    raises: ({ data, deviceId }) => ({
-      type: "vulnerability", source: "cve",
-      subject: words(data.cve_id, deviceId ?? data.ip, data.matched_port === null ? "" : String(data.matched_port)),
-      severity: data.severity, title: `${data.cve_id} applies to ${data.matched_service || data.cpe} on ${data.ip}`,
-      description: words(`${data.cpe}.`, data.known_exploited ? "It is known to be exploited: patch it first." : ""), deviceIp: data.ip, quietMs: null, isCapped: true,
-    }),
+  vuln_state: {
+    raises: ({ data, deviceId }) => (data.state === "cleared" ? null : vulnerabilitiesOf(data, deviceId)),
+    ends: ({ data, deviceId }) => (data.state === "cleared" ? { type: "vulnerability", subject: words(deviceId ?? data.ip, data.product) } : null),
   },
   config_changed: {
     raises: ({ data }) => ({
@@ -193,6 +189,20 @@ function rogueOf(data: EventData<"rogue_detected">): Finding {
     deviceIp: data.ip, techniques, quietMs: DAY_MS, isCapped: true,
     ...(data.count !== undefined && data.since !== undefined && { seen: { times: data.count, since: data.since } }),
     ...(data.incident_id !== undefined && { incidentId: data.incident_id }),
+  };
+}
+
+function vulnerabilitiesOf(data: EventData<"vuln_state">, deviceId: string | null): Finding {
+  const { count, known_exploited: exploited, cves, product, ip } = data;
+  const others = count - cves.length;
+  return {
+    type: "vulnerability", source: "cve", subject: words(deviceId ?? ip, product), severity: data.severity,
+    title: words(product, ip && `on ${ip}`, count === 1 ? `has a known vulnerability: ${cves[0]?.cve_id ?? ""}` : `has ${count} known vulnerabilities`),
+    description: words(
+      exploited === 0 ? "" : `${exploited === 1 ? "One is" : `${exploited} are`} known to be exploited: update first.`,
+      `${cves.map(({ cve_id: id, cvss_score: score }) => (score === null ? id : `${id} (${score.toFixed(1)})`)).join(", ")}${others > 0 ? `, and ${others} more` : ""}.`,
+    ),
+    deviceIp: ip, techniques: data.mitre_techniques, quietMs: null, isCapped: true, state: { count },
   };
 }
 

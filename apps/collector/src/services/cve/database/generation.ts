@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { constants, copyFileSync, existsSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import { currentFile, nextFile } from "./files.ts";
@@ -61,6 +62,8 @@ export function beginGeneration(directory: string): NextGeneration {
       const counts = countCves(db);
       const put = db.prepare("insert into facts (name, value) values (?, ?) on conflict (name) do update set value = excluded.value");
       for (const [name, value] of Object.entries({ generation: number, built_at: now, ...counts })) put.run(name, String(value));
+      // Generations of one lineage follow each other; a database that was begun afresh has another.
+      db.prepare("insert into facts (name, value) values ('lineage', ?) on conflict do nothing").run(randomUUID());
       db.exec("commit");
       const fault = db.pragma("quick_check(1)", { simple: true });
       if (fault !== "ok") throw new Error(`the database that was built is damaged: ${String(fault)}`);
@@ -74,6 +77,11 @@ export function beginGeneration(directory: string): NextGeneration {
 export function readFact(db: Sqlite.Database, name: string): number | null {
   const value = db.prepare<[string], string>("select value from facts where name = ?").pluck().get(name);
   return value === undefined ? null : Number(value);
+}
+
+/** What generations that follow each other have in common; empty where an older version built it. */
+export function readLineage(db: Sqlite.Database): string {
+  return db.prepare<[], string>("select value from facts where name = 'lineage'").pluck().get() ?? "";
 }
 
 function countCves(db: Sqlite.Database): GenerationCounts {

@@ -3,7 +3,7 @@ import { describeError, type Log, parseJson, toInstant } from "@lanthorn/runtime
 import Sqlite from "better-sqlite3";
 import { cveIdOf, cveKey } from "./rows/cve-key.ts";
 import { currentFile, fileMark } from "./files.ts";
-import { readFact } from "./generation.ts";
+import { readFact, readLineage } from "./generation.ts";
 import { plainName, unpackMetrics, unpackReferences, unpackStatements } from "./rows/pack.ts";
 import { isOurs } from "./rows/schema.ts";
 
@@ -63,6 +63,8 @@ export interface Candidate extends Pick<CveRecord, "id" | "source" | "statements
 
 /** What is in the database that answers. */
 export interface CveDatabaseFacts {
+  /** Another one for each database that was begun afresh: generations of two lineages say nothing of each other. */
+  readonly lineage: string;
   /** Rises with each import. */
   readonly generation: number;
   readonly builtAt: string;
@@ -195,9 +197,10 @@ function createListReads(db: Sqlite.Database) {
     "select kind, name, imported_at, records, refused from feeds order by kind, name",
   );
   const [generation, builtAt, cves, configured] = ["generation", "built_at", "cves", "configured"].map((name) => readFact(db, name) ?? 0) as [number, number, number, number];
+  const lineage = readLineage(db);
   return {
     facts: (): CveDatabaseFacts => ({
-      generation, builtAt: toInstant(builtAt), cves, configured,
+      lineage, generation, builtAt: toInstant(builtAt), cves, configured,
       feeds: feeds.all().map(({ kind, name, imported_at: at, records, refused }) =>
         ({ kind, name, importedAt: toInstant(at), records, refused })),
     }),

@@ -3,7 +3,7 @@ import { createId } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "../../../../testing/gateway.ts";
 import {
-  addSoftware, assignmentsOf, endAssignments, endJudgments, findSoftware, type JudgmentRow, judgmentsOf, noteReports, putAssignments, putJudgments, putMatchedCves,
+  addSoftware, assignmentsOf, endAssignments, endJudgments, findSoftware, type JudgmentRow, judgmentsAfter, noteReports, putAssignments, putJudgments, putMatchedCves,
   setJudged, type SoftwareRow,
 } from "./match-rows.ts";
 
@@ -22,7 +22,7 @@ const write = (work: Parameters<ReturnType<TestGateway["db"]["transaction"]>["ex
 
 function software(product: string): SoftwareRow {
   const fingerprint = createHash("sha256").update(product).digest("hex");
-  return { id: createId(), fingerprint, evidence: "{}", product, lineage: "", generation: 0, basis: "", judged_at: AT };
+  return { id: createId(), fingerprint, evidence: "{}", product, lineage: "", generation: 0, basis: "", judged_at: AT, is_reported: 1 };
 }
 
 function judgment(softwareId: string, cveId: string, more: Partial<JudgmentRow> = {}): JudgmentRow {
@@ -36,7 +36,7 @@ test("software that is there already keeps its id, and says by what it was judge
   const [one, again] = [software("openbsd:openssh"), software("openbsd:openssh")];
   await write((trx) => addSoftware(trx, [one]));
   await write((trx) => addSoftware(trx, [again]));
-  expect(await findSoftware(gateway.db, [one.fingerprint, "none"])).toEqual([{ id: one.id, fingerprint: one.fingerprint }]);
+  expect(await findSoftware(gateway.db, [one.fingerprint, "none"])).toEqual([{ id: one.id, fingerprint: one.fingerprint, product: one.product }]);
   await write((trx) => setJudged(trx, [{ id: one.id, lineage: "a", generation: 7, basis: "b", judged_at: LATER }]));
   expect(await gateway.db.selectFrom("judged_software").selectAll().execute()).toEqual([{ ...one, lineage: "a", generation: 7, basis: "b", judged_at: LATER }]);
 });
@@ -48,7 +48,7 @@ test("a judgment that ends and holds again keeps when it held first, and goes wi
     await putJudgments(trx, [judgment(one.id, "CVE-2024-0001"), judgment(one.id, "CVE-2024-0002")]);
   });
   await write((trx) => endJudgments(trx, [{ software_id: one.id, cve_id: "CVE-2024-0001" }], LATER));
-  const of = async () => (await judgmentsOf(gateway.db, one.id)).toSorted((a, b) => a.cve_id.localeCompare(b.cve_id)).map(({ since, until, status }) => [since, until, status]);
+  const of = async () => (await judgmentsAfter(gateway.db, one.id, { after: "", limit: 10 })).map(({ since, until, status }) => [since, until, status]);
   expect(await of()).toEqual([[AT, LATER, "open"], [AT, null, "open"]]);
   await write((trx) => putJudgments(trx, [judgment(one.id, "CVE-2024-0001", { since: LATER, status: "patched-by-distribution" })]));
   expect(await of()).toEqual([[AT, null, "patched-by-distribution"], [AT, null, "open"]]);

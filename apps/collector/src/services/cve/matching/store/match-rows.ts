@@ -19,8 +19,8 @@ export async function addSoftware(trx: Trx, rows: readonly SoftwareRow[]): Promi
 }
 
 /** Software by its fingerprints. */
-export function findSoftware(db: Kysely<Schema>, fingerprints: readonly string[]): Promise<readonly Pick<SoftwareRow, "id" | "fingerprint">[]> {
-  return selectIn(fingerprints, (list) => db.selectFrom("judged_software").select(["id", "fingerprint"]).where("fingerprint", "in", list).execute());
+export function findSoftware(db: Kysely<Schema>, fingerprints: readonly string[]): Promise<readonly Pick<SoftwareRow, "id" | "fingerprint" | "product">[]> {
+  return selectIn(fingerprints, (list) => db.selectFrom("judged_software").select(["id", "fingerprint", "product"]).where("fingerprint", "in", list).execute());
 }
 
 /** Says by what the judgments of software were brought up to date. */
@@ -41,9 +41,16 @@ export async function endJudgments(trx: Trx, rows: readonly Pick<JudgmentRow, "s
   await updateMany(trx, "cve_judgments", rows.map(({ software_id, cve_id }) => ({ software_id, cve_id, until: at })), ["software_id", "cve_id"]);
 }
 
-/** Judgments of software, ended ones too. */
-export function judgmentsOf(db: Kysely<Schema>, softwareId: string): Promise<readonly JudgmentRow[]> {
-  return db.selectFrom("cve_judgments").selectAll().where("software_id", "=", softwareId).execute();
+/** Judgments of software, ended ones too, in the order of CVEs. */
+export function judgmentsAfter(
+  db: Kysely<Schema>, softwareId: string, { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<readonly JudgmentRow[]> {
+  return db.selectFrom("cve_judgments").selectAll().where("software_id", "=", softwareId).where("cve_id", ">", after).orderBy("cve_id").limit(limit).execute();
+}
+
+/** Says that not all devices that have the software are noted in `cve_reports` yet. */
+export async function setUnreported(trx: Trx, softwareId: string): Promise<void> {
+  await trx.updateTable("judged_software").set({ is_reported: 0 }).where("id", "=", softwareId).execute();
 }
 
 /** Writes where software runs. What ran there before, and runs again, keeps when it was there first. */
@@ -77,4 +84,14 @@ export async function noteReports(
   await upsertMany(trx, "cve_reports", { key: ["device_id", "product"], update: ["due"] }, rows.map(({ device_id, product, tenant_id, due }) => ({
     device_id, product, tenant_id, due, look_at: null, cves: "[]", severity: null,
   })));
+}
+
+/** By which version of the CVE database a pass over all rows was finished; undefined where it never was. */
+export function finishedVersion(reads: Kysely<Schema>, name: string): Promise<Pick<Selectable<Schema["cve_matching"]>, "lineage" | "generation"> | undefined> {
+  return reads.selectFrom("cve_matching").select(["lineage", "generation"]).where("name", "=", name).executeTakeFirst();
+}
+
+/** Says that a pass over all rows is finished. */
+export async function setFinished(db: Kysely<Schema>, row: Selectable<Schema["cve_matching"]>): Promise<void> {
+  await db.transaction().execute((trx) => upsertMany(trx, "cve_matching", { key: ["name"], update: ["lineage", "generation", "at"] }, [row]));
 }
