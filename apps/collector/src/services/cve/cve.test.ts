@@ -11,7 +11,7 @@ let gateway: TestGateway;
 let token: string;
 beforeEach(async () => {
   folder = createCveFolder();
-  gateway = await startTestGateway({ modules: () => [openCve({ data_dir: folder.path }, { clock: createFakeClock(NOW), log: silentLog, program: [process.execPath], shared: null })] });
+  gateway = await startTestGateway({ modules: (parts) => [openCve({ data_dir: folder.path }, { ...parts, clock: createFakeClock(NOW), logger: silentLog, program: [process.execPath], lease: null, shared: null })] });
   ({ token } = await gateway.createTenant("viewer"));
 });
 afterEach(async () => {

@@ -25,7 +25,7 @@ const MAX_HOST_NAMES = 8;
 /** @param host As `hostCpes` gives it. */
 export function toEvidence(row: SoftwareColumns, host: readonly string[]): Evidence {
   const { vendor, product, product_version: version, edition, distribution, package_version, cpe } = row;
-  const text = JSON.stringify({ vendor, product, version, edition, distribution, package_version, cpe, host } satisfies z.infer<typeof StoredEvidence>);
+  const text = JSON.stringify({ vendor, product, version, edition, distribution, package_version, cpe, host: [...host] } satisfies z.infer<typeof StoredEvidence>);
   return { text, fingerprint: createHash("sha256").update(text).digest("hex") };
 }
 

@@ -5,7 +5,7 @@ import type { EventLog } from "../../../events/log.ts";
 import { createJob, createRetentionJob, type Job } from "../../../jobs/job.ts";
 import type { CveReader } from "../database/reader.ts";
 import { createAllowance } from "./allowance.ts";
-import { forgetMatches } from "./forgetting.ts";
+import { forgetMatches } from "./store/forgetting.ts";
 import { createJudging } from "./judging.ts";
 import { matchAgain, noteDevices } from "./rematch.ts";
 import { createReporter } from "./reporting/reporter.ts";

@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
 import type { Judging } from "./judging.ts";
 import { finishedVersion, putMatchedCves, setFinished, setJudged, setUnreported } from "./store/match-rows.ts";
-import { matchedCvesAfter, outdatedSoftware, reportDevices, softwareWithCves, type OutdatedSoftware } from "./store/rematch-rows.ts";
+import { matchedCvesAfter, outdatedSoftware, reportDevices, softwareWithCves, type OutdatedSoftware, unreportedSoftware } from "./store/rematch-rows.ts";
 import type { CveVersion } from "./thread/match-tasks.ts";
 import type { MatchThread } from "./thread/match-thread.ts";
 
@@ -112,8 +112,8 @@ function pick<T extends object>(row: T | undefined, like: T): object {
 /** Notes in `cve_reports` which devices have software whose judgments have changed. */
 export async function noteDevices({ db, reads }: Pick<RematchDependencies, "db" | "reads">, stopped: AbortSignal): Promise<void> {
   while (!stopped.aborted) {
-    const software = await reads.selectFrom("judged_software").select("id").where("is_reported", "=", 0).orderBy("id").limit(SOFTWARE).execute();
-    for (const { id } of software) {
+    const software = await unreportedSoftware(reads, SOFTWARE);
+    for (const id of software) {
       for (let after: string | null = ""; after !== null && !stopped.aborted;) {
         const from: string = after;
         after = await db.transaction().execute((trx) => reportDevices(trx, id, { after: from, due: createId() }));

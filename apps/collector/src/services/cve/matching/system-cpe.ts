@@ -17,7 +17,12 @@ export function systemCpe(os: string): string {
 /** @param guess What a device's system was taken for, as `Debian 12` or `Windows Server 2019`. @returns Its name in CPE, as far as it is sure; null for others. */
 export function guessedSystemCpe(guess: string): string | null {
   const [name = "", version = ""] = guess.slice(0, 128).toLowerCase().split(" ");
-  if (!Object.hasOwn(SYSTEMS, name)) return null;
+  const system = Object.hasOwn(SYSTEMS, name) ? SYSTEMS[name] : undefined;
+  if (system === undefined) return null;
   // Only a distribution's release decides anything; a kernel's number is a guess by how it answers.
-  return systemCpe(/^\d+(?:\.\d+)?$/.test(version) && (name === "debian" || name === "ubuntu" || name === "alpine") ? `${name} ${version}` : name);
+  if (/^\d+(?:\.\d+)?$/.test(version) && RELEASED.has(name)) return systemCpe(`${name} ${version}`);
+  return `cpe:2.3:o:${system.join(":")}:-:*:*:*:*:*:*:*`;
 }
+
+/** Systems whose release is what a guess has behind their name. */
+const RELEASED: ReadonlySet<string> = new Set(["debian", "ubuntu", "alpine"]);

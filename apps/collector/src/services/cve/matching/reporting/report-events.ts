@@ -2,7 +2,7 @@ import type { EventData, Severity } from "@lanthorn/contract";
 import { parseJson } from "@lanthorn/runtime";
 import * as z from "zod";
 import type { NewEvent } from "../../../../events/log.ts";
-import type { deviceOf, OpenCve, ReportRow } from "./report-rows.ts";
+import type { deviceOf, OpenCve, ReportRow } from "./report-store.ts";
 
 /** Where CVEs are open. */
 interface ReportPlace {

@@ -6,7 +6,7 @@ import { lockTenant } from "../../../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../../../db/schema.ts";
 import type { EventLog, NewEvent } from "../../../../events/log.ts";
 import { foundEvents, stateEvent } from "./report-events.ts";
-import { deviceOf, dueReports, nextDueTenant, openCves, type ReportRow, setReported, suppressionEnds, wakeReports } from "./report-rows.ts";
+import { deviceOf, dueReports, nextDueTenant, openCves, type ReportRow, setReported, suppressionEnds, wakeReports } from "./report-store.ts";
 
 /** What reporting needs of the rest of the collector. */
 interface ReporterDependencies {

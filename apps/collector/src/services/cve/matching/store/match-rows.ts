@@ -95,3 +95,9 @@ export function finishedVersion(reads: Kysely<Schema>, name: string): Promise<Pi
 export async function setFinished(db: Kysely<Schema>, row: Selectable<Schema["cve_matching"]>): Promise<void> {
   await db.transaction().execute((trx) => upsertMany(trx, "cve_matching", { key: ["name"], update: ["lineage", "generation", "at"] }, [row]));
 }
+
+/** Those of CVEs of which is written what is shown. */
+export async function shownCves(db: Kysely<Schema>, ids: readonly string[]): Promise<readonly string[]> {
+  const rows = await selectIn(ids, (list) => db.selectFrom("matched_cves").select("cve_id").where("cve_id", "in", list).execute());
+  return rows.map(({ cve_id: id }) => id);
+}

@@ -43,3 +43,9 @@ export async function reportDevices(
   await trx.updateTable("judged_software").set({ is_reported: 1 }).where("id", "=", softwareId).execute();
   return null;
 }
+
+/** Software whose judgments have changed, and of which not all devices are noted in `cve_reports`. */
+export async function unreportedSoftware(reads: Kysely<Schema>, limit: number): Promise<readonly string[]> {
+  const rows = await reads.selectFrom("judged_software").select("id").where("is_reported", "=", 0).orderBy("id").limit(limit).execute();
+  return rows.map(({ id }) => id);
+}

@@ -78,7 +78,7 @@ export function createMatchThread(directory: string, { clock, log }: {
       lastId += 1;
       waiting.set(lastId, { resolve, reject, part });
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
-      worker.postMessage({ id: lastId, name, input } as MatchTask);
+      worker.postMessage({ id: lastId, name, input } satisfies { readonly [K in keyof MatchTask]: unknown });
       setTimer();
     }),
     async close() {

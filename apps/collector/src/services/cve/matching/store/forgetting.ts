@@ -1,6 +1,6 @@
 import { nextTurn } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
-import type { Schema } from "../../../db/schema.ts";
+import type { Schema } from "../../../../db/schema.ts";
 
 const AT_ONCE = 200;
 
