@@ -17,10 +17,12 @@ export interface TakeDependencies {
   readonly allowance: Allowance;
 }
 
-/** Devices whose assignments are written in one transaction. */
-const DEVICES = 16;
+/** Devices that are looked at together, so that software of one product is judged one after the other. */
+const AHEAD = 512;
+/** Devices that are read at once, and those whose assignments are written in one transaction: some milliseconds. */
+const [READ, WRITTEN] = [32, 16];
 /** What a tenant may take of judging before the next one has its turn. */
-const TURN_MS = 500;
+const TURN_MS = 1000;
 
 /**
  * Takes in the software of changed devices: judges what was never judged, and writes what runs where. Tenants take turns.
@@ -42,7 +44,7 @@ export async function takeChanges(
     }
     tenantId = next;
     if (broken.has(next) || allowance.isSpent(next)) continue;
-    const changes = await changedDevices(reads, next, { limit: DEVICES, except: allowance.spentDevices(next) });
+    const changes = await changedDevices(reads, next, { limit: AHEAD, except: allowance.spentDevices(next) });
     if (changes.length === 0) continue;
     try {
       const taken = await takeDevices(deps, next, changes);
@@ -61,14 +63,37 @@ export async function takeChanges(
 type FoundEvidence = FoundSoftware & { readonly evidence: Evidence };
 
 async function takeDevices(deps: TakeDependencies, tenantId: string, changes: readonly ChangedDevice[]): Promise<number | null> {
-  const { reads, db, clock, judging, allowance } = deps;
-  const found = await readEvidenceOf(reads, changes.map(({ device_id: id }) => id));
+  const { reads, db } = deps;
+  const found: FoundEvidence[] = [];
   const known = new Map<string, KnownSoftware>();
-  for (const one of await findSoftware(db, [...new Set(found.map(({ evidence }) => evidence.fingerprint))])) known.set(one.fingerprint, one);
+  for (const part of inParts(changes, READ)) {
+    const some = await readEvidenceOf(reads, part.map(({ device_id: id }) => id));
+    const unread = [...new Set(some.map(({ evidence }) => evidence.fingerprint))].filter((fingerprint) => !known.has(fingerprint));
+    for (const one of await findSoftware(db, unread)) known.set(one.fingerprint, one);
+    found.push(...some);
+    if (part.length === READ) await nextTurn();
+  }
+  const waiting = await judgeUnknown(deps, tenantId, { found, known });
+  if (waiting === null) return null;
+  const byDevice = groupBy(found);
+  const ready = changes.filter(({ device_id: id }) => !waiting.has(id));
+  for (const part of inParts(ready, WRITTEN)) {
+    const rows = part.flatMap(({ device_id: id }) => byDevice.get(id) ?? []);
+    await writeAssignments(deps, tenantId, part, rows.map((one) => ({ ...one, software: known.get(one.evidence.fingerprint) })));
+    if (part.length === WRITTEN) await nextTurn();
+  }
+  return changes.length;
+}
+
+/** Judges what was never judged, product by product, while the turn lasts. @returns Devices of which some is left; null where there is no CVE database. */
+async function judgeUnknown({ clock, judging, allowance }: TakeDependencies, tenantId: string, { found, known }: {
+  readonly found: readonly FoundEvidence[]; readonly known: Map<string, KnownSoftware>;
+}): Promise<Set<string> | null> {
   const until = clock.monotonic() + TURN_MS;
+  const unknown = found.filter(({ evidence }) => !known.has(evidence.fingerprint)).toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
   const waiting = new Set<string>();
-  for (const { evidence, device_id: deviceId } of found) {
-    if (known.has(evidence.fingerprint) || waiting.has(deviceId)) continue;
+  for (const { evidence, device_id: deviceId } of unknown) {
+    if (known.has(evidence.fingerprint)) continue;
     // What was judged stays, so that a turn that is over goes on with the rest.
     if (clock.monotonic() > until || allowance.spentDevices(tenantId).includes(deviceId)) {
       waiting.add(deviceId);
@@ -79,22 +104,27 @@ async function takeDevices(deps: TakeDependencies, tenantId: string, changes: re
     known.set(evidence.fingerprint, added);
     allowance.took(tenantId, deviceId);
   }
-  const ready = changes.filter(({ device_id: id }) => !waiting.has(id));
-  if (ready.length > 0) await writeAssignments(deps, tenantId, ready, found.filter(({ device_id: id }) => !waiting.has(id)).map((one) => ({ ...one, software: known.get(one.evidence.fingerprint) })));
-  return changes.length;
+  return waiting;
+}
+
+function nameOf({ cpe_key: key, product }: FoundSoftware): string {
+  return key || product;
+}
+
+function inParts<T>(all: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, index) => all.slice(index * size, (index + 1) * size));
 }
 
 async function readEvidenceOf(reads: Kysely<Schema>, deviceIds: readonly string[]): Promise<readonly FoundEvidence[]> {
   const { found, systems } = await softwareOfDevices(reads, deviceIds);
-  const byDevice = groupBy(found);
-  return [...byDevice].flatMap(([id, rows]) => {
+  return [...groupBy(found)].flatMap(([id, rows]) => {
     const host = hostCpes(rows, systems.get(id) ?? "");
     return rows.map((row) => ({ ...row, evidence: toEvidence(row, host) }));
   });
 }
 
-function groupBy(found: readonly FoundSoftware[]): ReadonlyMap<string, readonly FoundSoftware[]> {
-  const groups = new Map<string, FoundSoftware[]>();
+function groupBy<T extends FoundSoftware>(found: readonly T[]): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
   for (const row of found) {
     const group = groups.get(row.device_id);
     if (group) group.push(row);

@@ -14,7 +14,7 @@ export interface MatchThread {
 const MAX_TASK_MS = 120_000;
 /** Beyond that the parsed records are not worth their memory. */
 const IDLE_MS = 5 * 60_000;
-const MAX_HEAP_MB = 384;
+const MAX_HEAP_MB = 512;
 
 interface Waiting {
   readonly resolve: (output: never) => void;

@@ -10,8 +10,8 @@ import type { CveVersion, FreshJudgment, MatchTaskName, MatchTasks } from "./mat
 /** Does what the thread is asked. @param part Takes some judgments of the question. */
 export type MatchWork = <N extends MatchTaskName>(name: N, input: MatchTasks[N]["input"], part: (judgments: readonly FreshJudgment[]) => void) => MatchTasks[N]["output"];
 
-/** Parsed matches of records: some tens of megabytes. */
-const MAX_OPEN_MATCHES = 250_000;
+/** Parsed matches of records: 200 to 400 bytes each. A network of some dozens of products needs half of it. */
+const MAX_OPEN_MATCHES = 600_000;
 /** Judgments a message: the loop takes one in a millisecond or two. */
 const PART = 100;
 /** More of them than this are as good as all. */
