@@ -25,7 +25,7 @@ test("changes wait for a CVE database, and equal evidence of many devices is jud
   await world.load([openssh(1), openssh(2, { before: "9.0" }), { id: "CVE-2024-0009", product: "a:f5:nginx", before: "1.25" }]);
   await world.match();
   expect(await waiting()).toBe(0);
-  expect((await software()).map(({ product, generation, is_reported: reported }) => [product, generation, reported]).toSorted()).toEqual([["f5:nginx", 1, 1], ["openbsd:openssh", 1, 1]]);
+  expect((await software()).map(({ product, generation, is_reported: reported }) => `${product} ${generation} ${reported}`).toSorted()).toEqual(["f5:nginx 1 1", "openbsd:openssh 1 1"]);
   expect(await world.matches(devices[0] ?? "")).toEqual(["22 CVE-2024-0001 confirmed open 1", "80 CVE-2024-0009 confirmed open 1"]);
   expect(await world.matches(devices[1] ?? "")).toEqual(["2222 CVE-2024-0001 confirmed open 1"]);
   const shown = await world.gateway.db.selectFrom("matched_cves").selectAll().orderBy("cve_id").execute();
