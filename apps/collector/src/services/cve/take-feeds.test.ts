@@ -2,12 +2,11 @@ import { existsSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { createFakeClock, silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Database } from "../../db/open.ts";
-import { openTestDatabase } from "../../testing/database.ts";
 import { nextFile } from "./database/files.ts";
 import { apiPage, type CveFolder, createCveFolder, manySamples, NOW } from "./database/testing/nvd.ts";
 import { type Cve, openCve } from "./open.ts";
 import type { TakenFeed } from "./take-feeds.ts";
+import { NO_DATABASE } from "./testing/no-database.ts";
 
 const PROGRAM = [process.execPath, fileURLToPath(new URL("../../../dist/main.js", import.meta.url))] as const;
 const KEV = JSON.stringify({
@@ -20,23 +19,16 @@ const KEV = JSON.stringify({
 
 let folder: CveFolder;
 const opened: Cve[] = [];
-const databases: Database[] = [];
 beforeEach(() => {
   folder = createCveFolder();
 });
 afterEach(async () => {
   for (const cve of opened.splice(0)) await cve.close?.();
-  for (const database of databases.splice(0)) await database.close();
   folder.remove();
 });
 
-async function open(): Promise<Cve> {
-  const database = await openTestDatabase(folder.path);
-  databases.push(database);
-  const cve = openCve({ data_dir: folder.path }, {
-    ...database, log: { append: () => Promise.reject(new Error("nothing is reported here")) }, published: () => {}, clock: createFakeClock(NOW), logger: silentLog,
-    program: PROGRAM, lease: null,
-  });
+function open(): Cve {
+  const cve = openCve({ data_dir: folder.path }, { ...NO_DATABASE, clock: createFakeClock(NOW), logger: silentLog, program: PROGRAM, shared: null });
   opened.push(cve);
   return cve;
 }
@@ -46,7 +38,7 @@ const feed = (name: string, format: TakenFeed["format"], content: string): Taken
 const options = { onProgress: () => {}, stopped: new AbortController().signal };
 
 test("a collector without a CVE database finds nothing, and answers as soon as feeds were taken", async () => {
-  const { reader, takeFeeds } = await open();
+  const { reader, takeFeeds } = open();
   expect([reader.facts(), reader.record("CVE-2025-10001")]).toEqual([null, null]);
   const progress: unknown[] = [];
   expect(await takeFeeds([feed("nvd", "nvd", apiPage(manySamples(100))), feed("kev", "kev", KEV)], { ...options, onProgress: (one) => progress.push(one) })).toEqual([]);
@@ -56,7 +48,7 @@ test("a collector without a CVE database finds nothing, and answers as soon as f
 });
 
 test("a broken feed is named and the others are taken, and where all are broken all are named", async () => {
-  const { reader, takeFeeds } = await open();
+  const { reader, takeFeeds } = open();
   const unused = await takeFeeds([feed("nvd", "nvd", apiPage(manySamples(100))), feed("kev", "kev", KEV.slice(0, -20))], options);
   expect(unused).toMatchObject([{ name: "kev" }]);
   expect(reader.facts()).toMatchObject({ cves: 100 });
@@ -65,7 +57,7 @@ test("a broken feed is named and the others are taken, and where all are broken 
 });
 
 test("feeds that together would lose much of the database are refused, and the last generation goes on answering", async () => {
-  const { reader, takeFeeds } = await open();
+  const { reader, takeFeeds } = open();
   await takeFeeds([feed("nvd", "nvd", apiPage(manySamples(1500)))], options);
   const withdrawn = apiPage(manySamples(1500, { isRejected: true, modified: "2026-01-05T00:00:00.000" }));
   await expect(takeFeeds([feed("nvd", "nvd", withdrawn)], options)).rejects.toThrow(expect.objectContaining({ code: "cve-import-failed" }));
@@ -73,8 +65,8 @@ test("feeds that together would lose much of the database are refused, and the l
 });
 
 test("what a killed import has left is removed at the start", async () => {
-  await (await open()).takeFeeds([feed("nvd", "nvd", apiPage(manySamples(10)))], options);
+  await open().takeFeeds([feed("nvd", "nvd", apiPage(manySamples(10)))], options);
   writeFileSync(nextFile(folder.directory), "half a database");
-  expect((await open()).reader.facts()).toMatchObject({ cves: 10 });
+  expect(open().reader.facts()).toMatchObject({ cves: 10 });
   expect(existsSync(nextFile(folder.directory))).toBe(false);
 });

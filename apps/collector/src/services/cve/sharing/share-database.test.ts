@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { importFeeds } from "../database/import.ts";
 import { apiPage, type CveFolder, createCveFolder, manySamples, NOW } from "../database/testing/nvd.ts";
 import { type Cve, openCve } from "../open.ts";
+import { NO_DATABASE } from "../testing/no-database.ts";
 
 interface Replica {
   readonly folder: CveFolder;
@@ -30,7 +31,7 @@ afterEach(async () => {
 
 function open(): Replica {
   const folder = createCveFolder();
-  const cve = openCve({ data_dir: folder.path }, { clock: createFakeClock(NOW), log: silentLog, program: [process.execPath], shared });
+  const cve = openCve({ data_dir: folder.path }, { ...NO_DATABASE, clock: createFakeClock(NOW), logger: silentLog, program: [process.execPath], shared });
   const replica: Replica = {
     folder, cve,
     async build(at, count) {
