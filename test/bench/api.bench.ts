@@ -122,7 +122,7 @@ async function measureFloor(file: string, tenantId: string, queries: readonly st
   const nobody = () => Promise.reject(new Error("the bench only reads"));
   const service = createDevicesService({
     store: createDevicesStore({ reads }), editor: { create: nobody, update: nobody, remove: nobody },
-    merger: { merge: nobody, split: nobody }, neighborsOf: () => Promise.resolve([]), clock: systemClock,
+    merger: { merge: nobody, split: nobody }, neighborsOf: () => Promise.resolve([]), cvesOf: () => Promise.resolve({ cves: [], counted: new Map() }), clock: systemClock,
   });
   const statements = new Map<string, Sqlite.Statement>();
   const taken: number[] = [];

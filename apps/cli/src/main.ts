@@ -32,6 +32,7 @@ import { addAlertCommands } from "./groups/alerts.ts";
 import { addBackupCommands } from "./groups/backups.ts";
 import { addBaselineCommands } from "./groups/baselines.ts";
 import { addConfigCommands } from "./groups/configs.ts";
+import { addCveCommands } from "./groups/cve.ts";
 import { addGuardCommands } from "./groups/guards.ts";
 import { addIpamCommands } from "./groups/ipam.ts";
 import { addLicenseCommands } from "./groups/license.ts";
@@ -54,6 +55,9 @@ const scanView = stderr.isTTY
   ? createScanView({ write: (text) => void stderr.write(text), rows: () => stderr.rows, columns: () => stderr.columns }) : null;
 /** What is piped on is not for a screen. */
 const width = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
+
+/** @see https://no-color.org */
+const hasColors = process.stdout.isTTY && (process.env["NO_COLOR"] ?? "") === "" && process.env["TERM"] !== "dumb";
 
 const input = createInput(process.stdin, (text) => void process.stderr.write(text));
 
@@ -168,6 +172,7 @@ addBackupCommands(program, groupDeps);
 addVaultCommands(program, groupDeps);
 addConfigCommands(program, groupDeps);
 addIpamCommands(program, groupDeps);
+addCveCommands(program, groupDeps);
 addGuardCommands(program, groupDeps);
 addBaselineCommands(program, groupDeps);
 addLicenseCommands(program, groupDeps);
@@ -214,7 +219,7 @@ try {
 function answering<A extends readonly unknown[]>(command: Command, run: (connection: Connection, ...args: A) => Promise<Answer>): void {
   command.option("--json", "print JSON for programs", false).action(async (...args: unknown[]) => {
     const answer = await run(await openConnection({ store, clock: systemClock }), ...(args.slice(0, -1) as unknown as A));
-    print(formatAnswer(answer, command.opts<{ json: boolean }>().json, width));
+    print(formatAnswer(answer, command.opts<{ json: boolean }>().json, width, hasColors));
   });
 }
 

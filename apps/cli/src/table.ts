@@ -4,6 +4,8 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
   /** So many of its columns are shown however narrow the screen is, the others where there is room; all unless given. */
   readonly keptColumns?: number;
+  /** A column whose cells have colors on a terminal that has them: one of each row, or null. */
+  readonly colored?: { readonly column: number; readonly colors: readonly (Color | null)[] };
 }
 
 /**
@@ -12,17 +14,34 @@ export interface Table {
  * `UNBROKEN` is a blank that is no such place.
  * Control characters, which a device may have put into its own name, are shown as `?` so that none reaches the terminal.
  */
-export function formatTable({ heading, rows, keptColumns = heading.length }: Table, width = Number.POSITIVE_INFINITY): string {
+export function formatTable({ heading, rows, keptColumns = heading.length, colored }: Table, width = Number.POSITIVE_INFINITY, hasColors = false): string {
   const all = [heading, ...rows].map((row) => row.map(printable));
   const shown = fitColumns(leastWidths(all), keptColumns, width);
   const cells = all.map((row) => row.slice(0, shown));
   const widths = fitWidths(cells, width);
-  return cells.flatMap((row) => {
+  return cells.flatMap((row, index) => {
     const columns = row.map((cell, column) => wrap(cell, widths[column] ?? 0));
     const height = Math.max(1, ...columns.map(({ length }) => length));
-    const pad = (text: string, column: number) => (column === row.length - 1 ? text : text.padEnd(widths[column] ?? 0));
+    // The heading is the first row of cells.
+    const color = hasColors && index > 0 ? colored?.colors[index - 1] ?? null : null;
+    const pad = (text: string, column: number) => {
+      const padded = column === row.length - 1 ? text : text.padEnd(widths[column] ?? 0);
+      return column === colored?.column ? paint(padded, color) : padded;
+    };
     return Array.from({ length: height }, (_, line) => columns.map((lines, column) => pad(lines[line] ?? "", column)).join(GAP).trimEnd());
   }).join("\n").replaceAll(UNBROKEN, " ");
+}
+
+/** Colors that a terminal of any kind has. */
+export type Color = keyof typeof COLORS;
+
+/** @see ECMA-48 8.3.117, SGR */
+const COLORS = { "bold red": "1;31", red: "31", yellow: "33", cyan: "36" } as const;
+
+/** @returns `text` in a color, or as it is. Blanks around it have none. */
+export function paint(text: string, color: Color | null): string {
+  const plain = text.trim();
+  return color === null || plain === "" ? text : text.replace(plain, () => `\u001B[${COLORS[color]}m${plain}\u001B[0m`);
 }
 
 /** @returns `text` with every control character as `?`. */

@@ -103,7 +103,7 @@ export async function openServices(
   const modules: readonly ServiceModule[] = [
     auth,
     diplomat,
-    openDevices(configuration, { ...parts, merges, neighborsOf: topology.neighborsOf, ...createVendorLookup() }),
+    openDevices(configuration, { ...parts, merges, neighborsOf: topology.neighborsOf, cvesOf: cve.cvesOf, ...createVendorLookup() }),
     topology,
     openEvents(configuration, parts),
     openSites({ ...own, onConfigured: (siteId) => ingest().configured({ siteId }) }),

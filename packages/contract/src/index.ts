@@ -24,6 +24,7 @@ export * from "./rest/coverage.ts";
 export * from "./rest/topology.ts";
 export * from "./rest/pcap.ts";
 export * from "./rest/cve.ts";
+export * from "./rest/cve-matches.ts";
 export type { Operation, Operations } from "./rest/operation.ts";
 export { OPERATIONS } from "./rest/operations.ts";
 export { healthOperations } from "./rest/operations/health.ts";

@@ -35,6 +35,8 @@ import { createMerges } from "../identity/merging/merges.ts";
 import { auditRoutes } from "../services/audit/routes.ts";
 import { createAuditService } from "../services/audit/service.ts";
 import { createAuditStore } from "../services/audit/store.ts";
+import { createAffectedService } from "../services/cve/affected/service.ts";
+import { createAffectedStore } from "../services/cve/affected/store/affected.ts";
 import { scanReaction } from "../services/scans/reaction.ts";
 import type { IsConfirmed } from "../services/auth/login/confirmations.ts";
 import { createPasswords, type Passwords } from "../services/auth/login/passwords.ts";
@@ -171,7 +173,8 @@ export async function startTestGateway(options: TestListenerOptions & {
   const alerts = createAlerts({ db, reads, log: eventLog, published, audit, clock, logger: log }, { keepDays: 30, maxOpen: options.maxOpenAlerts ?? 1000 });
   const parts = { db, reads, log: eventLog, published, audit, clock, logger: log, isConfirmed: auth.isConfirmed };
   const topology = createTopology({ reads, clock });
-  const devices = createDevices({ ...parts, merges: createMerges({ audit, clock }), neighborsOf: topology.neighborsOf, vendorOf: testVendorOf() });
+  const { cvesOf } = createAffectedService({ store: createAffectedStore(database), clock, loaded: () => null });
+  const devices = createDevices({ ...parts, merges: createMerges({ audit, clock }), neighborsOf: topology.neighborsOf, cvesOf, vendorOf: testVendorOf() });
   const limiter = createRateLimiter({ clock });
   const tiers = options.tiers ?? PLENTY;
   const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret: TEST_SECRET }), clock, log });

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { FEED_PROBLEMS, FEED_STATES, Id, Instant } from "../values.ts";
+import { AffectedDevice, CveRemedy, CveSeverity, CvssScore, Share } from "./cve-matches.ts";
 
 /** How far an update is with one feed. */
 export const CveUpdateFeed = z.object({
@@ -54,11 +55,6 @@ export const CveDatabaseInfo = z.object({
 });
 export type CveDatabaseInfo = z.infer<typeof CveDatabaseInfo>;
 
-/** How grave a CVE is by its best CVSS rating; null where nobody has rated it. */
-const CveSeverity = z.enum(["critical", "high", "medium", "low", "none"]);
-const CvssScore = z.number().min(0).max(10);
-const Share = z.number().min(0).max(1);
-
 /** What is looked for in the CVE database. */
 export const CveSearchQuery = z.object({
   q: z.string().trim().max(200).default("").describe("Words, all of which are in the description, the last one perhaps begun; or the beginning of a CVE id. Without one, nothing is found.").meta({ examples: ["openssh race"] }),
@@ -79,12 +75,6 @@ export const CveFound = z.object({
   epss: Share.nullable().describe("The chance that it is exploited in the next 30 days, 0 to 1. Null where unknown."),
 });
 export type CveFound = z.infer<typeof CveFound>;
-
-const CveRemedy = z.object({
-  product: z.string().describe("The product, as `openbsd:openssh`."),
-  fixed: z.array(z.string()).describe("The lowest version that is fixed, of each branch of versions, from old to new."),
-  last_affected: z.array(z.string()).describe("The last versions that are affected, where no fixed one is named."),
-});
 
 /** All that the database knows of one CVE. */
 export const CveDetails = CveFound.extend({
@@ -121,6 +111,9 @@ export const CveDetails = CveFound.extend({
     provenance: z.enum(["curated", "derived"]).describe("`curated`: people have mapped this CVE. `derived`: by its weaknesses and their attack patterns."),
     source: z.string().describe("The mapping's feed, or the attack pattern."),
   })).describe("MITRE ATT&CK techniques that go with it."),
+  affected_devices: z.array(AffectedDevice)
+    .describe("Devices of yours that it counts for: open, and likely or confirmed; at most 100. `GET /cve/affected` and its export have all."),
+  affected_devices_total: z.int().min(0).describe("How many devices of yours it counts for."),
   remediation: z.object({
     fixed_versions: z.array(CveRemedy).describe("What to update to, by product, as the ranges of versions say."),
     packages: z.array(z.object({

@@ -6,6 +6,7 @@ import {
 import { BooleanQuery, PageQuery, PeriodQuery } from "./envelopes.ts";
 import { choiceQuery } from "./choice.ts";
 import { MacInput } from "./mac.ts";
+import { DeviceCve } from "./cve-matches.ts";
 import { DeviceNeighbor } from "./topology.ts";
 
 /** Texts are empty while unknown; `device_type` is then `unknown`. */
@@ -126,9 +127,13 @@ export const DeviceProfile = Device.extend({
     name: z.string().describe("The service, as `ssh`."),
     version: z.string().describe("The software and its version. Empty while unknown."),
     software: PortSoftware,
+    open_cves: z.int().min(0).describe("Known vulnerabilities of it that count: open, and likely or confirmed."),
   })).describe("What answers on its open ports, as far as that is known."),
   software: z.array(DeviceSoftware).describe("Its system and firmware, the surest first, at most 64."),
-  cves: z.array(z.string()).describe("Ids of known vulnerabilities that apply to it, as `CVE-2026-12345`."),
+  cves: z.array(DeviceCve).describe(
+    "Known vulnerabilities of its software, each service by itself: what counts first, then what does not (possible, patched, suppressed), in each the known exploited "
+      + "first, then by EPSS and CVSS; at most 200. `GET /cve/affected?device_id=` has all.",
+  ),
   neighbors: z.array(DeviceNeighbor).describe("Its links to other devices."),
   history: z.array(DeviceChange).describe("Its last changes, newest first, at most 100."),
   evidence: z.record(z.string(), z.array(DeviceEvidence))

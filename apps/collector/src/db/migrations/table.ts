@@ -37,6 +37,7 @@ import * as pcapCommands from "./0048-pcap-commands.ts";
 import * as software from "./0049-software.ts";
 import * as feeds from "./0050-feeds.ts";
 import * as cveMatches from "./0051-cve-matches.ts";
+import * as cveCounts from "./0052-cve-counts.ts";
 
 /**
  * Every migration by name, applied in the order of the names. What a released one does to a database never changes; where two columns
@@ -81,4 +82,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0049-software": software,
   "0050-feeds": feeds,
   "0051-cve-matches": cveMatches,
+  "0052-cve-counts": cveCounts,
 };

@@ -85,6 +85,7 @@ test("a CVE has its ratings, what it affects, and what to do about it", async ()
     mitre_techniques: [
       { technique_id: "T1068", name: "Exploitation for Privilege Escalation", tactics: ["privilege-escalation"], provenance: "derived", source: "CAPEC-26" },
     ],
+    affected_devices: [], affected_devices_total: 0,
     remediation: {
       fixed_versions: [{ product: "openbsd:openssh", fixed: ["9.8"], last_affected: [] }],
       packages: [{ distribution: "debian", release: "bookworm", package: "openssh", status: "fixed", fixed_version: "1:9.2p1-2+deb12u3" }],

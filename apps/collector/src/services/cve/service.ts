@@ -3,16 +3,17 @@ import { type CpeMatch, openCriteria, openRecord, rangeInWords, remediesOf } fro
 import * as z from "zod";
 import { CollectorError } from "../../errors.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
+import type { AffectedService } from "./affected/service.ts";
 import type { CveReader, StoredCve } from "./database/reader.ts";
 import type { FoundCve } from "./database/search/search-work.ts";
 import type { SearchThread } from "./database/search/search-thread.ts";
 
-/** Reads of the CVE database, which is the same for all tenants. */
+/** Reads of the CVE database, which is the same for all tenants but for the devices that have a CVE. */
 export interface CveService {
   /** @throws ApiError SERVICE_UNAVAILABLE where too many searches wait, or one takes too long. */
   search(query: CveSearchQuery): Promise<List<CveFound>>;
   /** @throws ApiError NOT_FOUND for an id that the database does not have. */
-  read(id: string): CveDetails;
+  read(tenantId: string, id: string): Promise<CveDetails>;
 }
 
 const MAX_AFFECTED = 1000;
@@ -25,7 +26,11 @@ const KevFacts = z.object({
 const Severity = z.enum(["critical", "high", "medium", "low", "none"]).nullable().catch(null);
 
 /** @param deps.searches Searches in a thread of their own. */
-export function createCveService({ reader, searches }: { readonly reader: Pick<CveReader, "record">; readonly searches: Pick<SearchThread, "search"> }): CveService {
+export function createCveService({ reader, searches, affected }: {
+  readonly reader: Pick<CveReader, "record">;
+  readonly searches: Pick<SearchThread, "search">;
+  readonly affected: Pick<AffectedService, "devicesOf">;
+}): CveService {
   return {
     async search({ q, cvss_min: cvssMin = null, page, per_page: perPage }) {
       try {
@@ -36,10 +41,11 @@ export function createCveService({ reader, searches }: { readonly reader: Pick<C
         throw new ApiError("SERVICE_UNAVAILABLE", "the search was not answered; try again in some seconds", { cause: error });
       }
     },
-    read(id) {
+    async read(tenantId, id) {
       const stored = reader.record(id.toUpperCase());
       if (stored === null) throw notFound("CVE");
-      return toDetails(stored);
+      const { devices, total } = await affected.devicesOf(tenantId, stored.id);
+      return { ...toDetails(stored), affected_devices: [...devices], affected_devices_total: total };
     },
   };
 }
@@ -50,7 +56,7 @@ function toFound({ id, description, severity, score, published, isKev, epss }: F
   };
 }
 
-function toDetails(stored: StoredCve): CveDetails {
+function toDetails(stored: StoredCve): Omit<CveDetails, "affected_devices" | "affected_devices_total"> {
   const { id, metrics, references, techniques, mitigations, fixes, epss } = stored;
   const [best] = metrics;
   const kev = KevFacts.safeParse(stored.kev).data ?? null;

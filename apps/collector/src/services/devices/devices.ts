@@ -9,19 +9,20 @@ import { createDeviceEditor } from "./editor.ts";
 import { createDeviceMerger } from "./merger.ts";
 import { deviceMetrics } from "./metrics.ts";
 import { devicesRoutes } from "./routes.ts";
-import { createDevicesService, type NeighborsOf } from "./service.ts";
+import { createDevicesService, type CvesOf, type NeighborsOf } from "./service.ts";
 import { createDevicesStore } from "./store/devices.ts";
 
-/** Devices. @param deps.neighborsOf A device's links, for its profile. @param deps.vendorOf Who made a MAC's interface. */
+/** Devices. @param deps.neighborsOf A device's links, for its profile. @param deps.cvesOf Its CVEs, likewise. @param deps.vendorOf Who made a MAC's interface. */
 export function createDevices(deps: {
   readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit; readonly merges: Merges; readonly clock: Clock;
   readonly neighborsOf: NeighborsOf;
+  readonly cvesOf: CvesOf;
   readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
   readonly vendorOf: (mac: string) => string;
 }): ServiceModule {
-  const { neighborsOf, clock } = deps;
+  const { neighborsOf, cvesOf, clock } = deps;
   const service = createDevicesService({
-    store: createDevicesStore(deps), editor: createDeviceEditor(deps), merger: createDeviceMerger(deps), neighborsOf, clock,
+    store: createDevicesStore(deps), editor: createDeviceEditor(deps), merger: createDeviceMerger(deps), neighborsOf, cvesOf, clock,
   });
   return {
     name: "devices", mount: "gateway", routes: [devicesRoutes(service)],

@@ -63,7 +63,12 @@ export function toChange({ at, field, before, after, source }: Selectable<Schema
 }
 
 /** A device with everything that is known of it. An address without a MAC belongs to an interface without one. */
-export function toProfile(row: DeviceRow, parts: DeviceParts, neighbors: DeviceProfile["neighbors"]): DeviceProfile {
+export function toProfile(row: DeviceRow, parts: DeviceParts, { neighbors, cves, counted }: {
+  readonly neighbors: DeviceProfile["neighbors"];
+  readonly cves: readonly DeviceProfile["cves"][number][];
+  /** Of a service, as `tcp/22`, how many CVEs count. */
+  readonly counted: ReadonlyMap<string, number>;
+}): DeviceProfile {
   const vendors = new Map(parts.interfaces.map(({ mac, vendor }) => [mac, vendor]));
   for (const { mac } of parts.addresses) if (!vendors.has(mac)) vendors.set(mac, "");
   const evidence: Record<string, DeviceProfile["evidence"][string]> = {};
@@ -83,10 +88,9 @@ export function toProfile(row: DeviceRow, parts: DeviceParts, neighbors: DeviceP
     })),
     ports,
     services: ports.filter(({ state, service }) => state === "open" && service !== "")
-      .map(({ port, protocol, service, version, software }) => ({ port, protocol, name: service, version, software })),
+      .map(({ port, protocol, service, version, software }) => ({ port, protocol, name: service, version, software, open_cves: counted.get(`${protocol}/${port}`) ?? 0 })),
     software: toDeviceSoftware(parts.software),
-    // Nothing matches vulnerabilities yet: there is none to show, which this says truly.
-    cves: [],
+    cves: [...cves],
     neighbors,
     history: parts.changes.map(toChange),
     evidence,

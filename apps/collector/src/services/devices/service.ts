@@ -51,6 +51,11 @@ export type NeighborsOf = (tenantId: string, device: {
   readonly id: string; readonly site_id: string;
 }) => Promise<DeviceProfile["neighbors"]>;
 
+/** What is known to be vulnerable of a device: its CVEs, and of each service, as `tcp/22`, how many count. */
+export type CvesOf = (tenantId: string, deviceId: string) => Promise<{
+  readonly cves: readonly DeviceProfile["cves"][number][]; readonly counted: ReadonlyMap<string, number>;
+}>;
+
 const NEWEST_CHANGES = 100;
 
 /** @throws ApiError BAD_REQUEST for what is a network to the contract and to nobody else. */
@@ -63,12 +68,12 @@ function rangesOf({ any, none }: Choice<string>): Choice<AddressRange> {
   return { any: any.map(range), none: none.map(range) };
 }
 
-/** @param deps.neighborsOf What a profile shows as `neighbors`; the topology service passes it. */
+/** @param deps.neighborsOf What a profile shows as `neighbors`; the topology service passes it. @param deps.cvesOf What it shows as `cves`. */
 export function createDevicesService(deps: {
   readonly store: DevicesStore;
   readonly editor: DeviceEditor;
   readonly merger: DeviceMerger;
-  readonly neighborsOf: NeighborsOf;
+  readonly neighborsOf: NeighborsOf; readonly cvesOf: CvesOf;
   readonly clock: Pick<Clock, "now">;
 }): DevicesService {
   const { store, editor, merger } = deps;
@@ -109,7 +114,7 @@ export function createDevicesService(deps: {
 
     async profile(tenantId, deviceId) {
       const device = await find(tenantId, deviceId);
-      return toProfile(device, await store.parts(tenantId, deviceId, NEWEST_CHANGES), await deps.neighborsOf(tenantId, device));
+      return toProfile(device, await store.parts(tenantId, deviceId, NEWEST_CHANGES), { neighbors: await deps.neighborsOf(tenantId, device), ...await deps.cvesOf(tenantId, deviceId) });
     },
 
     async similar(tenantId, deviceId, page) {

@@ -10,5 +10,5 @@ const db = new Kysely<Schema>({
 
 /** What `openCve` needs for matching, where nothing is matched. */
 export const NO_DATABASE = {
-  db, reads: db, log: { append: () => Promise.reject(new Error("nothing is reported here")) }, published: () => {}, lease: null,
+  db, reads: db, log: { append: () => Promise.reject(new Error("nothing is reported here")) }, published: () => {}, audit: () => Promise.resolve(), lease: null,
 } as const;
