@@ -145,7 +145,7 @@ function parseGroup(parsing: Parsing, scope: Scope): RegexNode | null {
   const capture = (name?: string): RegexNode => {
     state.captures += 1;
     const number = state.captures;
-    if (name !== undefined) state.names.set(/\w+(?=[>'])/.exec(name)?.[0] ?? "", number);
+    if (name !== undefined) state.names.set(/[<'](\w+)/.exec(name)?.[1] ?? "", number);
     return close({ kind: "capture", number, node: parseChoice(inner, options) });
   };
   const reference = options.syntax === "pcre" && cursor.text.startsWith("?P=", cursor.at) ? parseReference(cursor, state, options.ignoreCase) : null;

@@ -27,6 +27,8 @@ export interface Delimited {
   readonly captures: readonly PcreCapture[];
 }
 
+const CAPTURE = /^(?:pkt|flow|alert):[^\s,]/;
+
 /** @returns The parts of `/source/letters, flow:name`; or the reason. */
 export function readDelimited(text: string): Delimited | string {
   if (text.length > MAX_EXPRESSION_BYTES) return `it has more than ${MAX_EXPRESSION_BYTES} bytes`;
@@ -36,16 +38,30 @@ export function readDelimited(text: string): Delimited | string {
   return tail ? { source: text.slice(1, last), letters: tail[1] ?? "", captures: [] } : readCapturesWithSlash(text);
 }
 
-/** Names of captures may have slashes themselves, and follow a comma behind the letters. */
+/** Names of captures may have slashes themselves, and follow a comma behind the letters: the first comma behind which nothing but captures stands. */
 function readCapturesWithSlash(text: string): Delimited | string {
-  const found = /\/([a-zA-Z]*)\s*,\s*((?:pkt|flow|alert):[^\s,][^,]*(?:,\s*(?:pkt|flow|alert):[^\s,][^,]*)*)$/.exec(text);
-  if (!text.startsWith("/") || !found || found.index === 0) return "it is not between slashes";
-  const captures = (found[2] ?? "").split(",").map((word): PcreCapture => {
+  const words = text.split(",");
+  let first = words.length;
+  while (first > 1 && CAPTURE.test((words[first - 1] ?? "").trim())) first -= 1;
+  let end = words.slice(0, first).join(",").length;
+  for (let at = first; at < words.length && text.startsWith("/"); at += 1) {
+    const word = words[at - 1] ?? "";
+    const slash = word.lastIndexOf("/");
+    const start = end - word.length + slash;
+    const letters = slash < 0 || start <= 0 ? null : /^([a-zA-Z]*)\s*$/.exec(word.slice(slash + 1));
+    if (letters) return withCaptures({ source: text.slice(1, start), letters: letters[1] ?? "" }, words.slice(at));
+    end += 1 + (words[at]?.length ?? 0);
+  }
+  return "it is not between slashes";
+}
+
+function withCaptures(expression: Pick<Delimited, "source" | "letters">, words: readonly string[]): Delimited | string {
+  if (words.length > MAX_CAPTURES) return `it has more than ${MAX_CAPTURES} captures`;
+  const captures = words.map((word): PcreCapture => {
     const [scope, name = ""] = word.trim().split(/:(.*)/);
     return { scope: scope === "pkt" ? "packet" : scope === "flow" ? "flow" : "alert", name };
   });
-  if (captures.length > MAX_CAPTURES) return `it has more than ${MAX_CAPTURES} captures`;
-  return { source: text.slice(1, found.index), letters: found[1] ?? "", captures };
+  return { ...expression, captures };
 }
 
 /** @returns What letters say; those of Suricata itself are left out. */

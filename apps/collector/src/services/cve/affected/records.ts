@@ -1,5 +1,6 @@
 import type { AffectedCve, AffectedDevice, DeviceCve } from "@lanthorn/contract";
 import * as z from "zod";
+import { versionOf } from "../matching/evidence.ts";
 import { type SuppressionPlan, suppressionOf } from "../suppressions/plan.ts";
 import type { CveRow, MatchRow } from "./store/matches.ts";
 
@@ -7,7 +8,6 @@ type Status = AffectedDevice["status"];
 
 const Texts = z.array(z.string());
 const Remedies = z.array(z.object({ product: z.string(), fixed: Texts, last_affected: Texts }));
-const Evidence = z.object({ evidence: z.object({ version: z.string(), package_version: z.string() }) });
 const Severity = z.enum(["critical", "high", "medium", "low", "none"]).nullable().catch(null);
 const Confidence = z.enum(["confirmed", "likely", "possible"]);
 
@@ -42,7 +42,6 @@ function toMatch({ place, judgment, firstSeen }: MatchRow, plan: SuppressionPlan
   const { service, port, protocol, product, seen_at: seenAt } = place;
   const { cve_id: cveId, cpe, version_range: range, confidence, reasons, remedies, evidence } = judgment;
   const suppression = suppressionOf(plan, { cve_id: cveId, product, device_id: place.device_id, site_id: place.site_id });
-  const known = Evidence.safeParse(JSON.parse(evidence)).data?.evidence;
   const ends = [place.until, judgment.until].flatMap((at) => at ?? []).toSorted();
   const [end] = ends;
   const { success: isSure, data: sure } = Confidence.safeParse(confidence);
@@ -50,7 +49,7 @@ function toMatch({ place, judgment, firstSeen }: MatchRow, plan: SuppressionPlan
   const status: Status = end === undefined ? held : "resolved";
   return {
     matched_service: service, matched_port: port, protocol: protocol === "tcp" || protocol === "udp" ? protocol : "", product,
-    version: known === undefined ? "" : known.package_version || known.version, confidence: isSure ? sure : "possible", status, cpe, range, reasons: textsOf(reasons),
+    version: versionOf(evidence), confidence: isSure ? sure : "possible", status, cpe, range, reasons: textsOf(reasons),
     remedies: Remedies.parse(JSON.parse(remedies)), first_seen: firstSeen, last_seen: latest(firstSeen, end ?? seenAt),
     suppression: suppression && { id: suppression.id, reason: suppression.reason, created_by: suppression.created_by, expires_at: suppression.expires_at },
   };

@@ -47,3 +47,9 @@ export function readEvidence(text: string): Software | null {
   const { host, ...evidence } = read.data;
   return createSoftware({ ...evidence, source: "" }, createHost(host));
 }
+
+/** @param text As `toEvidence` gives it. @returns The version of the distribution's package, else of the software; empty while unknown. */
+export function versionOf(text: string): string {
+  const known = StoredEvidence.safeParse(parseJson(text)).data;
+  return known === undefined ? "" : known.package_version || known.version;
+}

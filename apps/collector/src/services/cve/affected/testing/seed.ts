@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { createId } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../../../db/schema.ts";
+import { NO_SOFTWARE } from "../../../../software/columns.ts";
+import { toEvidence } from "../../matching/evidence.ts";
 import {
   addSoftware, type AssignmentRow, type JudgmentRow, type MatchedCveRow, putAssignments, putJudgments, putMatchedCves,
 } from "../../matching/store/match-rows.ts";
@@ -25,7 +27,7 @@ export async function seedSoftware(
   judgments: readonly (Partial<JudgmentRow> & { readonly cve_id: string })[],
 ): Promise<string> {
   const id = createId();
-  const evidence = JSON.stringify({ evidence: { version, package_version: packageVersion }, host: [] });
+  const { text: evidence } = toEvidence({ ...NO_SOFTWARE, product_version: version, package_version: packageVersion }, []);
   const fingerprint = createHash("sha256").update(id).digest("hex");
   await db.transaction().execute(async (trx) => {
     await addSoftware(trx, [{ id, fingerprint, evidence, product, lineage: "a", generation: 1, basis: "", is_reported: 1, judged_at: SEEDED_AT }]);
