@@ -14,6 +14,8 @@ export type KnownSoftware = Pick<SoftwareRow, "id" | "fingerprint" | "product">;
 export interface Judging {
   /** Judges evidence that was never judged. @returns Its software; null while there is no CVE database. */
   add(evidence: Evidence): Promise<KnownSoftware | null>;
+  /** Lets the thread judge what is to be added next, while the last is written. Null: what was begun is not added. */
+  begin(evidence: Evidence | null): void;
   /** Judges software anew. @returns False where there is no CVE database. */
   again(software: Pick<SoftwareRow, "id" | "fingerprint" | "evidence">): Promise<boolean>;
 }
@@ -48,9 +50,17 @@ export function createJudging(deps: JudgingDependencies): Judging {
       await nextTurn();
     }
   };
+  let begun: { readonly fingerprint: string; readonly answer: ReturnType<typeof ask> } | null = null;
   return {
+    begin(evidence) {
+      begun = evidence && { fingerprint: evidence.fingerprint, answer: ask({ fingerprint: evidence.fingerprint, evidence: evidence.text }) };
+      // Whoever adds it hears of a failure.
+      begun?.answer.catch(() => {});
+    },
     async add({ text: evidence, fingerprint }) {
-      const answer = await ask({ fingerprint, evidence });
+      const asked = begun?.fingerprint === fingerprint ? begun.answer : ask({ fingerprint, evidence });
+      begun = null;
+      const answer = await asked;
       if (answer === null) return null;
       const { judged: { product, ...judged }, fresh } = answer;
       const at = toInstant(clock.now());

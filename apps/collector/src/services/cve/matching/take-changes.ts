@@ -73,7 +73,7 @@ async function takeDevices(deps: TakeDependencies, tenantId: string, changes: re
     found.push(...some);
     if (part.length === READ) await nextTurn();
   }
-  const waiting = await judgeUnknown(deps, tenantId, { found, known });
+  const waiting = await judgeUnknown(deps, tenantId, { found, known }).finally(() => deps.judging.begin(null));
   if (waiting === null) return null;
   const byDevice = groupBy(found);
   const ready = changes.filter(({ device_id: id }) => !waiting.has(id));
@@ -92,14 +92,17 @@ async function judgeUnknown({ clock, judging, allowance }: TakeDependencies, ten
   const until = clock.monotonic() + TURN_MS;
   const unknown = found.filter(({ evidence }) => !known.has(evidence.fingerprint)).toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
   const waiting = new Set<string>();
-  for (const { evidence, device_id: deviceId } of unknown) {
+  for (const [index, { evidence, device_id: deviceId }] of unknown.entries()) {
     if (known.has(evidence.fingerprint)) continue;
     // What was judged stays, so that a turn that is over goes on with the rest.
     if (clock.monotonic() > until || allowance.spentDevices(tenantId).includes(deviceId)) {
       waiting.add(deviceId);
       continue;
     }
-    const added = await judging.add(evidence);
+    const adding = judging.add(evidence);
+    const next = unknown[index + 1]?.evidence;
+    judging.begin(next === undefined || next.fingerprint === evidence.fingerprint || known.has(next.fingerprint) ? null : next);
+    const added = await adding;
     if (added === null) return null;
     known.set(evidence.fingerprint, added);
     allowance.took(tenantId, deviceId);

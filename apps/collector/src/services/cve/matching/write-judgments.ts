@@ -14,7 +14,7 @@ interface JudgmentWriter {
 }
 
 /** Rows that are written in one transaction. */
-export const CHUNK = 200;
+export const CHUNK = 400;
 /** CVEs that are known to be in `matched_cves`. */
 const MAX_KNOWN = 200_000;
 
