@@ -20,7 +20,7 @@ export interface Expression {
 /** An expression, or why it cannot be run. */
 export type CompiledExpression = { readonly ok: true; readonly expression: Expression } | { readonly ok: false; readonly reason: string };
 
-/** Of a pattern with all its counted repetitions written out. Emerging Threats' largest has some 8,000 steps. */
+/** Of a pattern with all its counted repetitions written out. It refuses none of Emerging Threats'. */
 const MAX_STEPS = 20_000;
 
 /** @param source Between the slashes; one character a byte. */
