@@ -1,3 +1,5 @@
+export * from "./applications/application.ts";
+export { APPLICATIONS } from "./applications/table.ts";
 export { type CompiledExpression, compileExpression, type Expression } from "./expressions/compile-expression.ts";
 export { type BufferPrefilter, createPrefilters, type FiledRule, type Prefilters } from "./inspection/prefilter.ts";
 export { type CompiledGroup, type CompiledGroupResult, compileGroup } from "./matching/compile-group.ts";

@@ -1,0 +1,6 @@
+/** Applications whose transactions rules are matched against. */
+
+import type { Application } from "./application.ts";
+
+/** One row each, by name; the first that recognizes a flow has it. */
+export const APPLICATIONS: readonly Application[] = [];
