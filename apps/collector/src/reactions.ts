@@ -45,7 +45,7 @@ export const REACTIONS = {
   config_changed: { reactions: ["alerts"] },
   baseline_diff_alert: { reactions: ["alerts"] },
   anomaly_detected: { reactions: ["alerts", "deliveries"] },
-  ids_alert: { projection: logOnly(({ data }) => ({ ip: data.source_ip })), reactions: ["alerts", "deliveries"] },
+  ids_alert: { projection: logOnly(({ data }) => ({ ip: data.subject_ip ?? data.source_ip })), reactions: ["alerts", "deliveries"] },
   honeypot_hit: {
     projection: logOnly(({ data }) => ({ ip: data.source_ip, mac: data.source_mac })), reactions: ["alerts", "deliveries"],
   },

@@ -19,8 +19,10 @@ const ACCUSED: { readonly [T in "rogue_detected" | "ids_alert" | "honeypot_hit" 
     const ips = ip !== "" && (mac === "" || kind === "duplicate_ip") ? [ip] : [];
     return { device: { macs: mac === "" ? [] : [mac], ips }, peer: null, packets };
   },
-  ids_alert: ({ source_ip: source, destination_ip: destination, packets }) =>
-    ({ device: { macs: [], ips: [source] }, peer: { macs: [], ips: [destination] }, packets }),
+  ids_alert({ state, subject_ip: subject, peer_ip: peer, source_ip: source, destination_ip: destination, packets }) {
+    if (state === "ended") return null;
+    return { device: { macs: [], ips: [subject ?? source] }, peer: { macs: [], ips: [peer ?? destination] }, packets };
+  },
   honeypot_hit: ({ source_mac: mac, source_ip: ip }) => ({ device: { macs: [mac], ips: [ip] }, peer: null, packets: [] }),
   dns_threat: ({ client_mac: mac, client_ip: ip }) => ({ device: { macs: [mac], ips: [ip] }, peer: null, packets: [] }),
 };

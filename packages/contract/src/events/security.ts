@@ -7,7 +7,10 @@ const Mac = z.union([MacAddress, z.literal("")]);
 /** Bytes of the packets that show it, base64, at most 16 of 2 KiB. */
 const PacketEvidence = z.array(z.base64().max(2800)).max(16);
 
-/** An intrusion rule matched a flow. */
+/** Bytes of a buffer that a rule matched: the first 256 of them. */
+const MatchedBytes = z.object({ buffer: z.string().max(64), offset: z.int().min(0), length: z.int().min(0), bytes: z.base64().max(344) });
+
+/** An intrusion rule matched flows of one host of the site. Older probes leave out what is optional. */
 export const IdsAlert = z.object({
   signature_id: z.int().min(0),
   revision: z.int().min(0),
@@ -21,7 +24,28 @@ export const IdsAlert = z.object({
   protocol: z.string().max(16),
   mitre_techniques: z.array(z.string().max(16)).max(32),
   packets: PacketEvidence,
+  /** Which engines found it: the probe's own, a Suricata beside it, or both. */
+  engines: z.array(z.enum(["lanthorn", "suricata"])).min(1).max(2).optional(),
+  /** Generator; 1 for rules of rule sets. */
+  gid: z.int().min(0).optional(),
+  priority: z.int().min(0).max(255).optional(),
+  direction: z.enum(["to-server", "to-client"]).nullable().optional(),
+  application: z.string().max(32).optional(),
+  subject_ip: Address.optional(),
+  /** Whom the subject spoke to, in the flow that matched last. */
+  peer_ip: Address.optional(),
+  would_block: z.boolean().optional(),
+  matched: z.array(MatchedBytes).max(16).optional(),
+  fields: z.record(z.string().max(64), z.string().max(512)).refine((fields) => Object.keys(fields).length <= 32, "at most 32").optional(),
+  state: z.enum(["seen", "ended"]).optional(),
+  count: z.int().min(1).optional(),
+  /** By the probe's clock: what names the incident, and is not compared with other times. */
+  since: Instant.optional(),
+  last_at: Instant.optional(),
+  /** Of it the alert's id is made. */
+  incident_id: Id.optional(),
 });
+export type IdsAlert = z.infer<typeof IdsAlert>;
 
 /** Somebody touched a service that nobody has reason to touch; `stage` is how far they went. */
 export const HoneypotHit = z.object({

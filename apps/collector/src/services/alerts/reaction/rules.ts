@@ -31,13 +31,8 @@ const CONFLICTS: Readonly<Record<EventData<"ipam_conflict">["kinds"][number], st
 /** Which events raise which alerts, what identifies an alert, and what ends it. An event that is not listed raises none. */
 export const RULES = {
   ids_alert: {
-    raises: ({ data }) => ({
-      type: "ids_alert", source: "ids", subject: `${data.signature_id} ${data.source_ip}`, severity: data.severity, title: data.signature,
-      description: words(
-        `${data.category}:`, data.protocol, end(data.source_ip, data.source_port), "to", end(data.destination_ip, data.destination_port),
-      ),
-      deviceIp: data.source_ip, techniques: data.mitre_techniques, quietMs: null, isCapped: true,
-    }),
+    raises: ({ data }) => (data.state === "ended" ? null : intrusionOf(data)),
+    ends: ({ data }) => (data.state === "ended" ? intrusionOf(data) : null),
   },
   honeypot_hit: {
     raises: ({ data }) => ({
@@ -187,6 +182,20 @@ function rogueOf(data: EventData<"rogue_detected">): Finding {
   return {
     type, source: "rogue", subject: rogueSubject(data), severity: data.severity, title: words(title, data.ip), description: data.detail,
     deviceIp: data.ip, techniques, quietMs: DAY_MS, isCapped: true,
+    ...(data.count !== undefined && data.since !== undefined && { seen: { times: data.count, since: data.since } }),
+    ...(data.incident_id !== undefined && { incidentId: data.incident_id }),
+  };
+}
+
+/** One for each rule and host of the site, whoever found it. */
+function intrusionOf(data: EventData<"ids_alert">): Finding {
+  const { source_ip: source, destination_ip: destination, subject_ip: subject = source, fields = {} } = data;
+  const said = fields["hostname"] ?? fields["sni"] ?? fields["query"];
+  return {
+    type: "ids_alert", source: "ids", subject: `${(data.gid ?? 1) === 1 ? "" : `${data.gid}:`}${data.signature_id} ${subject}`, severity: data.severity,
+    title: data.signature,
+    description: words(`${data.category}:`, data.protocol, end(source, data.source_port), "to", end(destination, data.destination_port), said === undefined ? "" : `(${said})`),
+    deviceIp: subject, techniques: data.mitre_techniques, quietMs: null, isCapped: true,
     ...(data.count !== undefined && data.since !== undefined && { seen: { times: data.count, since: data.since } }),
     ...(data.incident_id !== undefined && { incidentId: data.incident_id }),
   };
