@@ -23,7 +23,7 @@ export function judgeProducts(products: OpenedProducts, software: Software): rea
   const { lookup } = products.fixesOf(software);
   const matches = new Map<string, SoftwareMatch>();
   for (const key of software.keys) {
-    for (const { record, remedies, ...facts } of products.of(key)) {
+    for (const { record, remedies, ...facts } of products.of(key, software)) {
       if (matches.has(facts.id)) continue;
       const judgment = judgeSoftware(software, record, lookup);
       if (judgment === null) continue;

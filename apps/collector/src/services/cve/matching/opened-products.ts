@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
-import { type DistributionFix, type FixLookup, openRecord, type OpenRecord, type Remedy, remediesOf, type Software } from "@lanthorn/vulnerability";
+import {
+  type DistributionFix, type FixLookup, indexProduct, openRecord, type OpenRecord, type ProductIndex, type Remedy, remediesOf, type Software,
+} from "@lanthorn/vulnerability";
 import type { Candidate, CveReader } from "../database/reader.ts";
 
 /** A CVE that names a product, parsed. */
@@ -11,10 +13,18 @@ export interface OpenedCve extends Pick<Candidate, "id" | "severity" | "score" |
 
 /** What software is judged by. */
 export interface OpenedProducts {
-  /** The CVEs that name a product, by its `vendor:product`. */
-  of(key: string): Iterable<OpenedCve>;
+  /** The CVEs that name a product, by its `vendor:product`, without such as are known not to concern the software. */
+  of(key: string, software: Pick<Software, "names">): Iterable<OpenedCve>;
   /** What a distribution says of the software's package. `basis` is another text when that is another: a SHA-256, empty where it says nothing. */
   fixesOf(software: Pick<Software, "distribution" | "sourcePackage">): { readonly lookup: FixLookup; readonly basis: string };
+}
+
+/** A product that is open. */
+interface KeptProduct {
+  readonly cves: readonly OpenedCve[];
+  readonly matches: number;
+  /** Made when a second piece of software is judged: a whole pass over a product costs less. */
+  readonly index: () => ProductIndex;
 }
 
 type Reader = Pick<CveReader, "candidates" | "fixes">;
@@ -23,11 +33,12 @@ const NO_FIXES: ReturnType<OpenedProducts["fixesOf"]> = { lookup: () => null, ba
 
 /** @param maxMatches How many matches of records are kept parsed, some hundred bytes each; those of the product that was used last go last. */
 export function createOpenedProducts(reader: Reader, maxMatches: number): OpenedProducts {
-  const kept = new Map<string, { readonly cves: readonly OpenedCve[]; readonly matches: number }>();
+  const kept = new Map<string, KeptProduct>();
   const fixes = new Map<string, ReturnType<OpenedProducts["fixesOf"]>>();
   let matches = 0;
   const keep = (key: string, cves: readonly OpenedCve[], size: number) => {
-    kept.set(key, { cves, matches: size });
+    let index: ProductIndex | null = null;
+    kept.set(key, { cves, matches: size, index: () => (index ??= indexProduct(key, cves.map(({ record }) => record))) });
     matches += size;
     for (const [oldest, { matches: its }] of kept) {
       if (matches <= maxMatches) break;
@@ -48,12 +59,13 @@ export function createOpenedProducts(reader: Reader, maxMatches: number): Opened
     if (size <= maxMatches) keep(key, cves, size);
   }
   return {
-    of(key) {
+    of(key, { names }) {
       const known = kept.get(key);
       if (!known) return open(key);
       kept.delete(key);
       kept.set(key, known);
-      return known.cves;
+      const places = known.index().concerning(names);
+      return places === null ? known.cves : places.map((place) => known.cves[place] as OpenedCve);
     },
     fixesOf({ distribution, sourcePackage }) {
       if (distribution === null || distribution.release === "" || sourcePackage === "") return NO_FIXES;
