@@ -73,7 +73,15 @@ test("what counts is listed, the known exploited first, then by EPSS and CVSS, w
   });
 });
 
-test("every filter narrows the list, and what is not known or not the tenant's is refused", async () => {
+/** Software without a CVE at many ports: a list is read in another way where much runs. */
+const seedMany = async (count: number) => {
+  const product = "example:quiet";
+  const id = await seedSoftware(gateway.db, { product, version: "1" }, []);
+  for (let port = 10_000; port < 10_000 + count; port += 1) await seedService(gateway.db, other, { id, product }, { port });
+};
+
+test.each([0, 1000])("every filter narrows the list, and what is not known or not the tenant's is refused, with %d other services", async (services) => {
+  await seedMany(services);
   const server = await seedSoftware(gateway.db, { product: "apache:http_server", version: "2.4.1" }, [{ cve_id: "CVE-2024-0005" }]);
   await seedService(gateway.db, other, { id: server, product: "apache:http_server" }, { port: 80 });
   const found = async (query: string) => [query, await ids(`?${query}`)];
@@ -125,7 +133,8 @@ test("statistics count each CVE and device once", async () => {
   expect((await get<CveStats>(`cve/stats?site_id=${tenant.siteId}`)).body).toMatchObject({ total_matched: 4, affected_devices: 1 });
 });
 
-test("a suppression takes what it fits out of what counts, until it ends", async () => {
+test.each([0, 1000])("a suppression takes what it fits out of what counts, until it ends, with %d other services", async (services) => {
+  await seedMany(services);
   const { status, made } = await suppress({ cve_id: "cve-2024-0003", product: OPENSSH, reason: "LoginGraceTime is 0", expires_at: "2026-03-01T00:00:00.000Z" });
   expect([status, made]).toEqual([201, {
     id: made.id, cve_id: "CVE-2024-0003", product: OPENSSH, device_id: null, site_id: null, reason: "LoginGraceTime is 0", created_by: made.created_by,
@@ -142,7 +151,18 @@ test("a suppression takes what it fits out of what counts, until it ends", async
   expect(actions.filter((action) => action.startsWith("cve_"))).toEqual(["cve_suppression.create", "cve_suppression.update", "cve_suppression.delete"]);
 });
 
-test("a suppression of a device or a site leaves the others", async () => {
+test("a CVE of two pieces of software of one device is of one device", async () => {
+  const second = await seedSoftware(gateway.db, { product: OPENSSH, version: "9.1" }, [{ cve_id: "CVE-2024-0001" }]);
+  await seedService(gateway.db, device, { id: second, product: OPENSSH }, { port: 23 });
+  const totals = async () => (await affected()).data.map(({ cve_id: id, affected_devices_total: total }) => [id.slice(-1), total]);
+  expect(await totals()).toEqual([["3", 2], ["2", 2], ["1", 2], ["4", 2]]);
+  expect((await affected("?search=2024-0001")).data[0]?.affected_devices).toHaveLength(3);
+  await suppress({ cve_id: "CVE-2024-0001", device_id: device.id, reason: "isolated" });
+  expect(await totals()).toEqual([["3", 2], ["2", 2], ["1", 1], ["4", 2]]);
+});
+
+test.each([0, 1000])("a suppression of a device or a site leaves the others, with %d other services", async (services) => {
+  await seedMany(services);
   await suppress({ cve_id: "CVE-2024-0001", device_id: device.id, reason: "isolated" });
   const rest = (await affected()).data.find(({ cve_id: id }) => id === "CVE-2024-0001");
   expect([rest?.affected_devices_total, rest?.affected_devices.map(({ device_id: id }) => id)]).toEqual([1, [other.id]]);

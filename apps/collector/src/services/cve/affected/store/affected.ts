@@ -4,7 +4,8 @@ import { siteExists } from "../../../../db/locks/site-exists.ts";
 import { selectIn } from "../../../../db/query/select-in.ts";
 import type { Schema } from "../../../../db/schema.ts";
 import { planSuppressions, type SuppressionPlan } from "../../suppressions/plan.ts";
-import { allOf, cveConditions, isPlain, judgmentConditions, matchConditions, matchedIds, type MatchFilter, placeConditions } from "./filter.ts";
+import { countAllDevices } from "./devices-of.ts";
+import { allOf, COUNTED, cveConditions, hasMatch, isPlain, matchConditions, type MatchFilter, placeConditions } from "./filter.ts";
 import { type CveRow, type MatchesOf, type MatchRow, readMatches } from "./matches.ts";
 import { type DeviceMatches, readDeviceMatches } from "./of-device.ts";
 import { type PlaceRow, placesOf } from "./places.ts";
@@ -38,6 +39,8 @@ export interface AffectedStore {
   countDevices(filter: MatchFilter): Promise<number>;
 }
 
+/** Services whose CVEs are looked up in some milliseconds. */
+const MAX_SPARSE = 1000;
 /** CVEs in a device's profile. */
 const MAX_OF_DEVICE = 200;
 
@@ -48,7 +51,7 @@ const SORT_COLUMNS: Readonly<Record<CveOrder["field"], RawBuilder<unknown>>> = {
 
 /** @param deps.reads The main database, which is not written. */
 export function createAffectedStore({ reads }: { readonly reads: Kysely<Schema> }): AffectedStore {
-  const wanted = (filter: MatchFilter) => sql`from matched_cves c where ${allOf([...cveConditions(filter), sql`c.cve_id in (${matchedIds(filter)})`])}`;
+  const wanted = async (filter: MatchFilter) => sql`from matched_cves c where ${allOf([...cveConditions(filter), hasMatch(filter, await isSparse(reads, filter))])}`;
 
   return {
     siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
@@ -62,7 +65,7 @@ export function createAffectedStore({ reads }: { readonly reads: Kysely<Schema> 
       const [column, direction] = [SORT_COLUMNS[field], descending ? sql`desc` : sql`asc`];
       const after = typeof from === "number" ? sql``
         : sql` and (${column}, c.number) ${descending ? sql`<` : sql`>`} (select ${column}, c.number from matched_cves c where c.cve_id = ${from})`;
-      const { rows } = await sql<{ readonly cve_id: string }>`select c.cve_id ${wanted(filter)}${after}
+      const { rows } = await sql<{ readonly cve_id: string }>`select c.cve_id ${await wanted(filter)}${after}
         order by ${column} ${direction}, c.number ${direction} limit ${limit} offset ${typeof from === "number" ? from : 0}`.execute(reads);
       const ids = rows.map(({ cve_id: id }) => id);
       const found = new Map((await selectIn(ids, (list) => reads.selectFrom("matched_cves").selectAll().where("cve_id", "in", list).execute())).map((row) => [row.cve_id, row]));
@@ -70,7 +73,7 @@ export function createAffectedStore({ reads }: { readonly reads: Kysely<Schema> 
     },
 
     async count(filter) {
-      const { rows: [row] } = await sql<{ readonly total: number }>`select count(*) as total ${wanted(filter)}`.execute(reads);
+      const { rows: [row] } = await sql<{ readonly total: number }>`select count(*) as total ${await wanted(filter)}`.execute(reads);
       return row?.total ?? 0;
     },
 
@@ -88,19 +91,25 @@ export function createAffectedStore({ reads }: { readonly reads: Kysely<Schema> 
 
     async bySeverity(filter) {
       const { rows } = await sql<{ readonly severity: string | null; readonly cves: number; readonly exploited: number }>`
-        select c.severity, count(*) as cves, sum(c.is_kev) as exploited ${wanted(filter)} group by c.severity`.execute(reads);
+        select c.severity, count(*) as cves, sum(c.is_kev) as exploited ${await wanted(filter)} group by c.severity`.execute(reads);
       return rows;
     },
 
     async countDevices(filter) {
-      const conditions = isPlain(filter)
-        ? sql`ss.until is null and ${allOf(placeConditions(filter))} and ss.software_id in (
-          select js.id from judged_software js where exists (select 1 from cve_judgments j where j.software_id = js.id and ${allOf(judgmentConditions(filter))})
-        )` : sql`ss.tenant_id = ${filter.tenantId} and exists (select 1 from cve_judgments j where j.software_id = ss.software_id and ${allOf(matchConditions(filter))})`;
-      const hasDevices = !isPlain(filter) || filter.query.site_id !== undefined;
-      const { rows: [row] } = await sql<{ readonly total: number }>`select count(distinct ss.device_id) as total from service_software ss
-        ${hasDevices ? sql`join devices d on d.id = ss.device_id` : sql``} where ${conditions}`.execute(reads);
+      if (isPlain(filter)) return countAllDevices(reads, filter);
+      const { rows: [row] } = await sql<{ readonly total: number }>`select count(distinct ss.device_id) as total from service_software ss join devices d on d.id = ss.device_id
+        where ss.tenant_id = ${filter.tenantId} and exists (select 1 from cve_judgments j where j.software_id = ss.software_id and ${allOf(matchConditions(filter))})`.execute(reads);
       return row?.total ?? 0;
     },
   };
+}
+
+/** Whether a filter leaves so few services that their CVEs are sooner looked up than each CVE's services. */
+async function isSparse(reads: Kysely<Schema>, filter: MatchFilter): Promise<boolean> {
+  const { device_id: device, product } = filter.query;
+  if (device !== undefined || product !== undefined) return true;
+  const { rows: [row] } = await sql<{ readonly total: number }>`select count(*) as total from (
+    select 1 from service_software ss where ss.until is null and ${allOf(placeConditions({ ...filter, query: COUNTED }))} limit ${MAX_SPARSE}
+  ) as running`.execute(reads);
+  return (row?.total ?? 0) < MAX_SPARSE;
 }

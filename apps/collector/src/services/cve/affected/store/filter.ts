@@ -95,61 +95,67 @@ export function isPlain({ plan, query: { status: statuses } }: MatchFilter): boo
   return plan.all.length === 0 && !statuses.includes("resolved") && !statuses.includes("suppressed");
 }
 
-/** Ids of CVEs that have a match, as a subquery. What has ended is looked for by itself, since little has. */
-export function matchedIds(filter: MatchFilter): RawBuilder<unknown> {
-  const { status: statuses } = filter.query;
-  const held = statuses.filter((status) => status !== "resolved");
-  const parts = [
-    ...(held.length === 0 ? [] : [heldIds({ ...filter, query: { ...filter.query, status: held } })]),
-    ...(statuses.includes("resolved") ? [endedIds(filter, sql`ss.until is not null`), endedIds(filter, sql`j.until is not null`)] : []),
-  ];
-  return sql`${sql.join(parts, sql` union `)}`;
+/**
+ * That a CVE, `c`, has a match. What has ended is looked for by itself, since little has.
+ * @param isSparse Whether the filter leaves little software: then its CVEs are looked up, and else each CVE's software is until one is there.
+ */
+export function hasMatch(filter: MatchFilter, isSparse: boolean): Condition {
+  const { plan, query: { status: statuses } } = filter;
+  const held = statuses.filter((status) => status !== "resolved" && (status !== "suppressed" || plan.all.length > 0));
+  const ofHeld: MatchFilter = { ...filter, query: { ...filter.query, status: held } };
+  return anyOf([
+    ...(held.length === 0 ? [] : [isSparse ? sql<SqlBool>`c.cve_id in (${heldBy(ofHeld, sql`j.software_id in (${softwareThere(filter)})`)} group by j.cve_id)` : isHeld(ofHeld)]),
+    ...(statuses.includes("resolved") ? [sql<SqlBool>`c.cve_id in (${endedIds(filter)})`] : []),
+  ]);
 }
 
-function heldIds(filter: MatchFilter): RawBuilder<unknown> {
+function isHeld(filter: MatchFilter): Condition {
+  const { query: { site_id: site } } = filter;
+  const runs = isPlain(filter) ? [sql<SqlBool>`exists (
+    select 1 from service_software ss ${site === undefined ? sql`` : sql`join devices d on d.id = ss.device_id`}
+    where ss.software_id = j.software_id and ss.until is null and ${allOf(placeConditions(filter))}
+  )`] : [];
+  // The offset keeps PostgreSQL from joining all judgments, where for each CVE the first few say it.
+  return sql`exists (${heldBy(filter, allOf([sql`j.cve_id = c.cve_id`, ...runs]))} limit 1 offset 0)`;
+}
+
+/** CVEs of judgments that fit, and of those of which not all may count, that have a match which does. */
+function heldBy(filter: MatchFilter, fits: Condition): RawBuilder<unknown> {
   const conditions = [
-    ...judgmentConditions(filter), sql<SqlBool>`j.software_id in (${softwareThere(filter)})`,
-    ...(isPlain(filter) ? [] : [anyOf([...unconcerned(filter), sql`exists (
+    ...judgmentConditions(filter), fits, ...(isPlain(filter) ? [] : [notSuppressed(filter), sql<SqlBool>`exists (
       select 1 from service_software ss join devices d on d.id = ss.device_id where ss.software_id = j.software_id and ${allOf(matchConditions(filter))}
-    )`])]),
+    )`]),
   ];
   return sql`select j.cve_id from cve_judgments j where ${allOf(conditions)}`;
 }
 
-function endedIds(filter: MatchFilter, ended: Condition): RawBuilder<unknown> {
-  const resolved: MatchFilter = { ...filter, query: { ...filter.query, status: ["resolved"] } };
-  return sql`select j.cve_id from service_software ss join devices d on d.id = ss.device_id join cve_judgments j on j.software_id = ss.software_id
-    where ${ended} and ${allOf(matchConditions(resolved))}`;
+/** Begins with what has ended: `cross join` keeps SQLite to that order. */
+function endedIds(filter: MatchFilter): RawBuilder<unknown> {
+  const conditions = allOf([
+    sql`j.software_id = ss.software_id`, sql`d.id = ss.device_id`, ...matchConditions({ ...filter, query: { ...filter.query, status: ["resolved"] } }),
+  ]);
+  return sql`select j.cve_id from service_software ss cross join devices d cross join cve_judgments j where ss.until is not null and ${conditions}
+    union select j.cve_id from cve_judgments j cross join service_software ss cross join devices d where j.until is not null and ${conditions}`;
 }
 
 /** Conditions of `j` alone, without which there is no match that the filter lets through. */
 export function judgmentConditions({ query: { status: statuses, confidence } }: MatchFilter): readonly Condition[] {
   const isSure = isIn("j.confidence", confidence);
   if (statuses.includes("resolved")) return [isSure];
-  // What counts has an index of its own, which is found by these very words.
   const isCounted = statuses.every((status) => status === "open") && confidence.length === COUNTED.confidence.length && !confidence.includes("possible");
   if (isCounted) return [sql`j.until is null and j.is_counted = 1`];
   return [isSure, sql`j.until is null`, isIn("j.status", [...new Set(statuses.map((status) => (status === "suppressed" ? "open" : status)))])];
 }
 
-/** Ids of software that runs, or ran, where the filter says. */
-export function softwareThere(filter: MatchFilter): RawBuilder<unknown> {
-  const { site_id: site, device_id: device, product, status: statuses } = filter.query;
-  const current = statuses.includes("resolved") ? ALWAYS : sql<SqlBool>`ss.until is null`;
-  const where = allOf([current, ...placeConditions(filter)]);
-  if (device !== undefined) return sql`select ss.software_id from service_software ss join devices d on d.id = ss.device_id where ${where}`;
-  return sql`select js.id from judged_software js where ${product === undefined ? ALWAYS : sql<SqlBool>`js.product = ${product}`} and exists (
-    select 1 from service_software ss ${site === undefined ? sql`` : sql`join devices d on d.id = ss.device_id`} where ss.software_id = js.id and ${where}
-  )`;
+/** Ids of software that runs where the filter says. */
+function softwareThere(filter: MatchFilter): RawBuilder<unknown> {
+  const hasDevices = filter.query.site_id !== undefined;
+  return sql`select ss.software_id from service_software ss ${hasDevices ? sql`join devices d on d.id = ss.device_id` : sql``}
+    where ss.until is null and ${allOf(placeConditions(filter))}`;
 }
 
-/** That no suppression can concern a judgment: then its services need no look. */
-function unconcerned({ plan: { products, pairs, local }, query: { status: statuses } }: MatchFilter): readonly Condition[] {
-  if (!statuses.includes("open") || statuses.includes("resolved") || local?.hasAny) return [];
-  const named = [...products, ...(local?.products ?? [])];
-  const cves = [...pairs.map(([cve]) => cve), ...(local?.cves ?? [])];
-  return [allOf([
-    ...(cves.length === 0 ? [] : [sql<SqlBool>`not ${isIn("j.cve_id", cves)}`]),
-    ...(named.length === 0 ? [] : [sql<SqlBool>`j.software_id not in (select id from judged_software where ${isIn("product", named)})`]),
-  ])];
+/** That not all of the product's software is suppressed everywhere: else each of its places would be looked at in vain. */
+function notSuppressed({ plan: { products }, query: { status: statuses } }: MatchFilter): Condition {
+  if (products.length === 0 || statuses.some((status) => status !== "open")) return ALWAYS;
+  return sql`j.software_id not in (select id from judged_software where ${isIn("product", products)})`;
 }

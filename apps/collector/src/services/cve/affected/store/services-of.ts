@@ -1,8 +1,9 @@
-import { type Kysely, sql, type SqlBool } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { selectIn } from "../../../../db/query/select-in.ts";
 import type { Schema } from "../../../../db/schema.ts";
 import { isLocallyConcerned, NO_SUPPRESSIONS } from "../../suppressions/plan.ts";
-import { allOf, isPlain, judgmentConditions, matchConditions, type MatchFilter, placeConditions, softwareThere } from "./filter.ts";
+import { countEach, readDevicesOf } from "./devices-of.ts";
+import { allOf, isPlain, judgmentConditions, matchConditions, type MatchFilter } from "./filter.ts";
 import { type PlaceRow, placesOf } from "./places.ts";
 
 /** Where a CVE concerns anything: the first places, and of how many devices they all are. */
@@ -26,37 +27,53 @@ export async function readServices(
 ): Promise<ReadonlyMap<string, CveServices>> {
   const concerns = await readConcerns(reads, filter, cveIds);
   const unique = [...new Map(concerns.map((concern) => [concern.key, concern])).values()];
-  const counts = new Map<string, number>();
-  for (const concern of unique) counts.set(concern.key, await countDevices(reads, filter, concern));
+  const devices = await readDevicesOf(reads, filter, [...new Set(unique.flatMap(({ software }) => software))]);
+  const plain = unique.filter(({ isOwn }) => !isOwn);
+  const plainCounts = await countEach(devices, plain.map(({ software }) => software));
+  const counts = new Map(plain.map(({ key }, index) => [key, plainCounts[index] ?? 0]));
+  const mayHaveEnded = filter.query.status.includes("resolved");
   const first = createFirstPlaces(reads, filter, limit);
   const places = new Map<string, readonly PlaceRow[]>();
-  for (const concern of unique) places.set(concern.key, await first(concern));
+  for (const concern of unique) {
+    const software = mayHaveEnded ? concern.software : concern.software.filter((id) => devices.has(id));
+    if (concern.isOwn) counts.set(concern.key, await countOwn(reads, filter, { ...concern, software }));
+    places.set(concern.key, await first({ ...concern, software }));
+  }
   return new Map(concerns.map(({ cveId, key }) => [cveId, { places: places.get(key) ?? [], devices: counts.get(key) ?? 0 }]));
 }
 
 async function readConcerns(reads: Kysely<Schema>, filter: MatchFilter, cveIds: readonly string[]): Promise<readonly Concern[]> {
   const { plan } = filter;
-  const rows = await selectIn(cveIds, async (list) => (await sql<{ readonly cve_id: string; readonly software_id: string; readonly product: string }>`
-    select j.cve_id, j.software_id, js.product from cve_judgments j join judged_software js on js.id = j.software_id
-    where j.cve_id in (${sql.join([...new Set(list)])}) and ${allOf(judgmentConditions(filter))} and j.software_id in (${softwareThere(filter)})`.execute(reads)).rows);
-  const isOwn = (cveId: string, products: readonly string[]) => !isPlain({ ...filter, plan: NO_SUPPRESSIONS }) || products.some((product) => plan.products.includes(product))
-    || plan.pairs.some(([cve]) => cve === cveId) || products.some((product) => isLocallyConcerned(plan, cveId, product));
-  const byCve = new Map<string, (typeof rows)[number][]>();
-  for (const row of rows) byCve.set(row.cve_id, [...byCve.get(row.cve_id) ?? [], row]);
-  return [...byCve].map(([cveId, its]) => {
-    const software = its.map(({ software_id: id }) => id).toSorted();
-    const own = isOwn(cveId, its.map(({ product }) => product));
-    return { cveId, software, key: `${own ? cveId : ""} ${software.join(" ")}`, isOwn: own };
+  // One row for each CVE: to read one for each piece of software took most of a list's time.
+  const rows = await selectIn(cveIds, async (list) => (await sql<{ readonly cve_id: string; readonly software: string }>`
+    select j.cve_id, string_agg(j.software_id, ' ' order by j.software_id) as software from cve_judgments j
+    where j.cve_id in (${sql.join([...new Set(list)])}) and ${allOf(judgmentConditions(filter))} group by j.cve_id`.execute(reads)).rows);
+  const software = new Map(rows.map(({ cve_id: id, software: ids }) => [id, ids.split(" ")]));
+  const products = plan.all.length === 0 ? new Map<string, string>() : await productsOf(reads, [...new Set([...software.values()].flat())]);
+  const isOwn = (cveId: string, ids: readonly string[]) => {
+    if (!isPlain({ ...filter, plan: NO_SUPPRESSIONS })) return true;
+    if (plan.all.length === 0) return false;
+    const its = [...new Set(ids.map((id) => products.get(id) ?? ""))];
+    return its.some((product) => plan.products.includes(product) || isLocallyConcerned(plan, cveId, product)) || plan.pairs.some(([cve]) => cve === cveId);
+  };
+  return rows.map(({ cve_id: cveId, software: ids }) => {
+    const its = software.get(cveId) ?? [];
+    const own = isOwn(cveId, its);
+    return { cveId, software: its, key: `${own ? cveId : ""} ${ids}`, isOwn: own };
   });
 }
 
-async function countDevices(reads: Kysely<Schema>, filter: MatchFilter, { cveId, software, isOwn }: Concern): Promise<number> {
-  const hasDevices = isOwn || filter.query.site_id !== undefined;
-  const judged = isOwn ? sql`join cve_judgments j on j.software_id = ss.software_id and j.cve_id = ${cveId}` : sql``;
-  const conditions = isOwn ? matchConditions(filter) : [...placeConditions(filter), sql<SqlBool>`ss.until is null`];
-  const { rows: [row] } = await sql<{ readonly total: number }>`select count(distinct ss.device_id) as total from service_software ss
-    ${hasDevices ? sql`join devices d on d.id = ss.device_id` : sql``} ${judged} where ss.software_id in (${sql.join(software)}) and ${allOf(conditions)}`.execute(reads);
-  return row?.total ?? 0;
+async function productsOf(reads: Kysely<Schema>, softwareIds: readonly string[]): Promise<Map<string, string>> {
+  const rows = await selectIn(softwareIds, (list) => reads.selectFrom("judged_software").select(["id", "product"]).where("id", "in", list).execute());
+  return new Map(rows.map(({ id, product }) => [id, product]));
+}
+
+/** The devices of a CVE of which not all count. */
+async function countOwn(reads: Kysely<Schema>, filter: MatchFilter, { cveId, software }: Concern): Promise<number> {
+  const found = await selectIn(software, async (list) => (await sql<{ readonly device_id: string }>`select distinct ss.device_id from service_software ss
+    join devices d on d.id = ss.device_id join cve_judgments j on j.software_id = ss.software_id and j.cve_id = ${cveId}
+    where ss.software_id in (${sql.join([...new Set(list)])}) and ${allOf(matchConditions(filter))}`.execute(reads)).rows);
+  return new Set(found.map(({ device_id: id }) => id)).size;
 }
 
 /** The first places of one piece of software after the other, until there are enough. */
