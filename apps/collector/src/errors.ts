@@ -6,7 +6,7 @@ export class CollectorError extends Error {
     | "config-invalid" | "data-dir-unusable" | "database-unreadable" | "database-newer" | "database-unreachable" | "database-unsuitable"
     | "listen-failed" | "certificate-unusable" | "token-key-unusable" | "admin-refused" | "broker-unreachable" | "secret-unreadable"
     | "move-refused" | "backup-failed" | "backup-unreadable" | "backup-key-unusable" | "backup-untrusted" | "restore-refused"
-    | "reaction-ring" | "bundle-refused" | "capture-damaged" | "cve-import-failed" | "cve-match-failed" | "cve-search-busy" | "cve-search-failed"
+    | "reaction-ring" | "bundle-refused" | "capture-damaged" | "cve-import-failed" | "cve-match-failed" | "cve-match-interrupted" | "cve-search-busy" | "cve-search-failed"
     | "cve-database-missing" | "cve-match-refused";
 
   constructor(code: CollectorError["code"], message: string, options?: ErrorOptions) {

@@ -19,8 +19,8 @@ export interface TakeDependencies {
 
 /** Devices that are looked at together, so that software of one product is judged one after the other. */
 const AHEAD = 512;
-/** Devices that are read at once, and those whose assignments are written in one transaction: some milliseconds. */
-const [READ, WRITTEN] = [32, 16];
+/** Devices that are read at once, those whose assignments are written in one transaction, and software that is judged together. */
+const [READ, WRITTEN, JUDGED] = [32, 32, 16];
 /** What a tenant may take of judging before the next one has its turn. */
 const TURN_MS = 1000;
 
@@ -73,7 +73,7 @@ async function takeDevices(deps: TakeDependencies, tenantId: string, changes: re
     found.push(...some);
     if (part.length === READ) await nextTurn();
   }
-  const waiting = await judgeUnknown(deps, tenantId, { found, known }).finally(() => deps.judging.begin(null));
+  const waiting = await judgeUnknown(deps, tenantId, { found, known }).finally(() => deps.judging.begin([]));
   if (waiting === null) return null;
   const byDevice = groupBy(found);
   const ready = changes.filter(({ device_id: id }) => !waiting.has(id));
@@ -91,23 +91,20 @@ async function judgeUnknown({ clock, judging, allowance }: TakeDependencies, ten
 }): Promise<Set<string> | null> {
   const until = clock.monotonic() + TURN_MS;
   const unknown = found.filter(({ evidence }) => !known.has(evidence.fingerprint)).toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
-  const waiting = new Set<string>();
-  for (const [index, { evidence, device_id: deviceId }] of unknown.entries()) {
-    if (known.has(evidence.fingerprint)) continue;
+  const lists = inParts([...new Map(unknown.map((one) => [one.evidence.fingerprint, one])).values()], JUDGED);
+  for (const [index, list] of lists.entries()) {
     // What was judged stays, so that a turn that is over goes on with the rest.
-    if (clock.monotonic() > until || allowance.spentDevices(tenantId).includes(deviceId)) {
-      waiting.add(deviceId);
-      continue;
-    }
-    const adding = judging.add(evidence);
-    const next = unknown[index + 1]?.evidence;
-    judging.begin(next === undefined || next.fingerprint === evidence.fingerprint || known.has(next.fingerprint) ? null : next);
+    if (clock.monotonic() > until) break;
+    const spent = new Set(allowance.spentDevices(tenantId));
+    const ready = list.filter(({ device_id: id }) => !spent.has(id));
+    const adding = judging.add(ready.map(({ evidence }) => evidence));
+    judging.begin(lists[index + 1]?.map(({ evidence }) => evidence) ?? []);
     const added = await adding;
     if (added === null) return null;
-    known.set(evidence.fingerprint, added);
-    allowance.took(tenantId, deviceId);
+    for (const one of added) known.set(one.fingerprint, one);
+    for (const { device_id: id } of ready) allowance.took(tenantId, id);
   }
-  return waiting;
+  return new Set(unknown.filter(({ evidence }) => !known.has(evidence.fingerprint)).map(({ device_id: id }) => id));
 }
 
 function nameOf({ cpe_key: key, product }: FoundSoftware): string {

@@ -5,7 +5,7 @@ import type { FreshJudgment, MatchAnswer, MatchTask, MatchTaskName, MatchTasks }
 
 /** Judges software in a thread of its own, one question after the other, so that the event loop waits for none. */
 export interface MatchThread {
-  /** @throws CollectorError `cve-match-failed` where it took longer than two minutes, failed, or the thread ended. */
+  /** @throws CollectorError `cve-match-failed` where it took longer than two minutes, failed, or the thread ended; `cve-match-interrupted` where another question ended it. */
   ask<N extends MatchTaskName>(name: N, input: MatchTasks[N]["input"], part?: (judgments: readonly FreshJudgment[]) => void): Promise<MatchTasks[N]["output"]>;
   close(): Promise<void>;
 }
@@ -38,15 +38,16 @@ export function createMatchThread(directory: string, { clock, log }: {
     stopped?.removeAllListeners().on("error", () => {});
     await stopped?.terminate();
   };
-  const failAll = (reason: string) => {
+  /** @param others What the questions behind the first, which the thread had not begun, are failed with. */
+  const failAll = (reason: string, others: CollectorError["code"]) => {
     const all = [...waiting.values()];
     waiting.clear();
-    for (const { reject } of all) reject(new CollectorError("cve-match-failed", `the matching failed: ${reason}`));
+    for (const [index, { reject }] of all.entries()) reject(new CollectorError(index === 0 ? "cve-match-failed" : others, `the matching failed: ${reason}`));
   };
   const fail = (reason: string) => {
     log.error({ reason }, "the thread that matches CVEs failed");
     void stop();
-    failAll(reason);
+    failAll(reason, "cve-match-interrupted");
   };
   const setTimer = () => {
     cancelTimer();
@@ -82,7 +83,7 @@ export function createMatchThread(directory: string, { clock, log }: {
       setTimer();
     }),
     async close() {
-      failAll("the collector is stopping");
+      failAll("the collector is stopping", "cve-match-failed");
       await stop();
     },
   };
