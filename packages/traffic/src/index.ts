@@ -9,3 +9,7 @@ export type { FlowInspector } from "./flow-inspector.ts";
 export { INSPECTION_LIMITS, type InspectionLimits } from "./inspection-limits.ts";
 export { createInspection, type Inspection, type InspectionCounters } from "./inspector.ts";
 export type { TrafficMessage } from "./traffic-message.ts";
+export { decodeCertificate, type TlsCertificate } from "./protocols/tls/certificate.ts";
+export { decodeClientHello, type TlsClientHello } from "./protocols/tls/client-hello.ts";
+export { createHandshakeJoiner, type HandshakeJoiner } from "./protocols/tls/handshake-joiner.ts";
+export { decodeServerHello, type TlsServerHello } from "./protocols/tls/server-hello.ts";

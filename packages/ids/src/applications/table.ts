@@ -2,6 +2,7 @@
 
 import type { Application } from "./application.ts";
 import { DNS_APPLICATION } from "./dns/dns.ts";
+import { TLS_APPLICATION } from "./tls/tls.ts";
 
 /** One row each, by name; the first that recognizes a flow has it. */
-export const APPLICATIONS: readonly Application[] = [DNS_APPLICATION];
+export const APPLICATIONS: readonly Application[] = [TLS_APPLICATION, DNS_APPLICATION];

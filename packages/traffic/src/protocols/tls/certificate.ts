@@ -109,7 +109,8 @@ function readTime({ tag, value }: Tlv): number | null {
   if (!found || (year.length === 2) !== (tag === TAG.utcTime)) return null;
   const fullYear = year.length === 4 ? Number(year) : Number(year) + (Number(year) < 50 ? 2000 : 1900);
   const milliseconds = Date.UTC(fullYear, Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second));
-  return Number.isFinite(milliseconds) ? milliseconds / 1000 : null;
+  const date = new Date(milliseconds);
+  return date.getUTCMonth() + 1 === Number(month) && date.getUTCDate() === Number(day) ? milliseconds / 1000 : null;
 }
 
 function alternativeNames(extensions: Tlv | undefined): readonly string[] {
