@@ -13,3 +13,4 @@ export { decodeCertificate, type TlsCertificate } from "./protocols/tls/certific
 export { decodeClientHello, type TlsClientHello } from "./protocols/tls/client-hello.ts";
 export { createHandshakeJoiner, type HandshakeJoiner } from "./protocols/tls/handshake-joiner.ts";
 export { decodeServerHello, type TlsServerHello } from "./protocols/tls/server-hello.ts";
+export { decodeKexinit, type SshKexinit } from "./protocols/ssh/kexinit.ts";

@@ -3,7 +3,7 @@ import { createHandshakeJoiner, decodeClientHello, decodeServerHello, type TlsCl
 import type { BufferName } from "../../rules/buffer-names.ts";
 import { type Application, type ApplicationOutput, type ApplicationParser, type BufferStage, type Direction, STAGE_DONE } from "../application.ts";
 import { FieldTransaction } from "../field-transaction.ts";
-import { createWaitingBytes } from "../waiting-bytes.ts";
+import { createOneTransaction } from "../one-transaction.ts";
 import { readRuleCertificate, splitCertificates } from "./rule-certificate.ts";
 
 /** How far a direction is. */
@@ -26,30 +26,15 @@ const STATES: ReadonlyMap<number, string> = new Map<number, string>([
 const bytesOf = (text: string): Uint8Array => Buffer.from(text, "latin1");
 
 function createParser(output: ApplicationOutput): ApplicationParser {
-  const transaction = new FieldTransaction("tls");
   const sides = { "to-server": createSide(output), "to-client": createSide(output) };
-  let isOver = false;
+  const connection = createOneTransaction("tls", output, HEADER_BYTES + MAX_RECORD_BYTES, (direction) => sides[direction].release());
+  const { transaction } = connection;
   /** A second ClientHello follows, perhaps behind a ChangeCipherSpec that means nothing. */
   let isRetried = false;
 
-  function finish(): void {
-    if (isOver) return;
-    isOver = true;
-    for (const side of Object.values(sides)) side.close();
-    transaction.close(output);
-  }
-
-  function close(direction: Direction): void {
-    const side = sides[direction];
-    if (side.isClosed) return;
-    side.close();
-    transaction.setStage(direction, STAGE.done);
-    output.onChange(transaction, direction);
-  }
-
   function onHandshake(direction: Direction, type: number, body: Uint8Array): void {
     const side = sides[direction];
-    if (side.isClosed || side.messages > MAX_MESSAGES) return;
+    if (connection.isClosed(direction) || side.messages > MAX_MESSAGES) return;
     const state = STATES.get(type);
     if (state !== undefined) for (const either of ["to-server", "to-client"] as const) transaction.setWords(either, "ssl.state", state);
     if (type > HANDSHAKE.highest) transaction.raise("invalid_handshake_message");
@@ -60,20 +45,18 @@ function createParser(output: ApplicationOutput): ApplicationParser {
     else if (type === HANDSHAKE.serverHello && direction === "to-client") {
       const next = putServerHello(output, transaction, body);
       isRetried = next === "retry";
-      if (next === "encrypted") close(direction);
+      if (next === "encrypted") connection.close(direction);
     } else if (type === HANDSHAKE.certificate) putCertificates(output, transaction, direction, body);
-    if (!side.isClosed && transaction.stageOf(direction) !== before) output.onChange(transaction, direction);
+    if (!connection.isClosed(direction) && transaction.stageOf(direction) !== before) output.onChange(transaction, direction);
   }
 
   /** @returns Whether more of the side is in clear. */
   function onRecord(direction: Direction, type: number, payload: Uint8Array): boolean {
     switch (type) {
-      case RECORD.handshake: {
-        const { joiner } = sides[direction];
-        if (joiner.join(payload, (message, body) => onHandshake(direction, message, body))) return true;
+      case RECORD.handshake:
+        if (sides[direction].joiner.join(payload, (message, body) => onHandshake(direction, message, body))) return true;
         transaction.raise("invalid_ssl_record");
         return false;
-      }
       case RECORD.alert:
         if (payload.length === 2 && payload[0] === FATAL) transaction.raise("error_message_encountered");
         return payload.length === 2;
@@ -87,47 +70,37 @@ function createParser(output: ApplicationOutput): ApplicationParser {
     }
   }
 
-  function take(direction: Direction, bytes: Uint8Array): number {
+  return connection.parser((direction, bytes) => {
     if (bytes.length < HEADER_BYTES) return 0;
-    const [type = 0, major = 0, minor = 0] = bytes;
+    const type = bytes[0] as number;
     const length = ((bytes[3] as number) << 8) | (bytes[4] as number);
-    const fault = type < RECORD.changeCipherSpec || type > RECORD.heartbeat ? "invalid_record_type" : major !== 3 || minor > 4 ? "invalid_record_version" : "";
-    if (fault !== "" || length > MAX_RECORD_BYTES) {
-      transaction.raise(fault === "" ? "invalid_ssl_record" : fault);
-      close(direction);
-      return -1;
+    const fault = faultOf(bytes, length);
+    if (fault !== null) {
+      transaction.raise(fault);
+      return connection.close(direction);
     }
     if (bytes.length < HEADER_BYTES + length && type !== RECORD.applicationData) return 0;
     const isClear = onRecord(direction, type, bytes.subarray(HEADER_BYTES, HEADER_BYTES + length));
-    if (!isClear) close(direction);
-    return isClear && !sides[direction].isClosed ? HEADER_BYTES + length : -1;
-  }
+    return isClear && !connection.isClosed(direction) ? HEADER_BYTES + length : connection.close(direction);
+  });
+}
 
-  return {
-    bytes(direction, bytes) {
-      if (isOver) return;
-      sides[direction].waiting.read(bytes, (all) => take(direction, all));
-      if (sides["to-server"].isClosed && sides["to-client"].isClosed) finish();
-    },
-    gap(direction) {
-      if (!isOver) close(direction);
-    },
-    end: finish,
-  };
+/** @returns What is wrong with a record's header, as an event, or null. */
+function faultOf([type = 0, major = 0, minor = 0]: Uint8Array, length: number): string | null {
+  if (type < RECORD.changeCipherSpec || type > RECORD.heartbeat) return "invalid_record_type";
+  if (major !== 3 || minor > 4) return "invalid_record_version";
+  return length > MAX_RECORD_BYTES ? "invalid_ssl_record" : null;
 }
 
 function createSide(output: ApplicationOutput) {
   let joined = 0;
-  const waiting = createWaitingBytes(output, HEADER_BYTES + MAX_RECORD_BYTES);
   const joiner = createHandshakeJoiner((octets) => {
     joined += octets;
     output.hold(octets);
   });
   return {
-    waiting, joiner, messages: 0, isClosed: false,
-    close(this: { isClosed: boolean }) {
-      this.isClosed = true;
-      waiting.close();
+    joiner, messages: 0,
+    release() {
       if (joined > 0) output.hold(-joined);
       joined = 0;
     },
