@@ -2,7 +2,7 @@
 import { createHandshakeJoiner, decodeClientHello, decodeServerHello, type TlsClientHello, type TlsServerHello } from "@lanthorn/traffic";
 import type { BufferName } from "../../rules/buffer-names.ts";
 import { type Application, type ApplicationOutput, type ApplicationParser, type BufferStage, type Direction, STAGE_DONE } from "../application.ts";
-import { FieldTransaction } from "../field-transaction.ts";
+import type { FieldTransaction } from "../field-transaction.ts";
 import { createOneTransaction } from "../one-transaction.ts";
 import { readRuleCertificate, splitCertificates } from "./rule-certificate.ts";
 
