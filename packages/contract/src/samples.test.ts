@@ -21,6 +21,7 @@ const MESSAGES: Readonly<Record<string, z.ZodType>> = {
   "health-coverage": ProbeHealth,
   "health-network-facts": ProbeHealth,
   "health-traffic": ProbeHealth,
+  "health-ids": ProbeHealth,
   configuration: ProbeConfiguration,
   "configuration-credentials": ProbeConfiguration,
   "configuration-guards": ProbeConfiguration,

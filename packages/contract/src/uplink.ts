@@ -9,7 +9,7 @@ export { type NeighborDiscovered, type NeighborIdType, type NeighborPower, type 
 export { type ScanRemarkCode } from "./events/scans.ts";
 export { MAX_HOST_SOFTWARE, Software } from "./events/software.ts";
 export { HEALTH_METRICS } from "./events/operations.ts";
-export { GUARD_KINDS, type GuardKind, RogueDetected } from "./events/security.ts";
+export { GUARD_KINDS, type GuardKind, type IdsAlert, RogueDetected } from "./events/security.ts";
 export * from "./uplink/topics.ts";
 export * from "./uplink/messages.ts";
 export * from "./uplink/enrollment-token.ts";
@@ -17,6 +17,9 @@ export * from "./uplink/credentials.ts";
 export * from "./uplink/enrollment.ts";
 export * from "./uplink/scan-profiles.ts";
 export * from "./uplink/bundles.ts";
+export * from "./uplink/ids/state.ts";
+export * from "./uplink/ids/bundle.ts";
+export * from "./uplink/ids/suppressions.ts";
 export * from "./uplink/guards.ts";
 export * from "./uplink/coverage.ts";
 export * from "./uplink/network-facts.ts";

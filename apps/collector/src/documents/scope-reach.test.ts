@@ -188,7 +188,7 @@ describe("one scope alone", () => {
     const named = new Set([...table.matchAll(/`([a-z]+:(?:read|write|reveal|download))`(?=[^\n|]*\|[^\n]*\|[^\n]*\|)/g)].map(([, scope]) => scope));
     const writing = ROLE_SCOPES.admin.filter((scope) => !scope.endsWith(":read"));
     expect([...writing, ...Object.keys(ROWS)].filter((scope) => !named.has(scope))).toEqual([]);
-    const shown = new Set<string>([...Object.keys(ROWS), "audit:write"]);
+    const shown = new Set<string>([...Object.keys(ROWS), "audit:write", "sensors:write"]);
     const rows = [...table.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, cell]) => [...(cell ?? "").matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? ""));
     expect(rows.filter((scope) => !shown.has(scope))).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { CREDENTIAL_PARTS } from "../uplink/credentials.ts";
 import { EnrollRequest, EnrollResponse, RenewRequest, RenewResponse } from "../uplink/enrollment.ts";
+import { IdsRefusal, IdsRuleCost, IdsState } from "../uplink/ids/state.ts";
 import { ProbeHealth } from "../uplink/messages.ts";
 import { ScanProfile } from "../uplink/scan-profiles.ts";
 import { PortCounts } from "../values.ts";
@@ -48,7 +49,30 @@ export const UPLINK_TEXTS: readonly FieldTexts[] = [
     coverage: "What the probe can see of its network. Left out before it has looked, and by older probes.",
     network_facts: "Servers and routers that the probe heard in the last day. Left out while its guards are off, and by older probes.",
     traffic: "How the process is that reads all traffic and records it. Left out where the probe has none, and by older probes.",
+    ids: "How the probe's intrusion detection is. Left out where the probe has none, and by older probes.",
     network_looks: "How long the probe has listened for servers and routers. Left out as `network_facts`.",
+  }),
+  describeFields(IdsState, {
+    state: "`off`, `loading`, `running`, or `failed`: see `error`.", error: "Why it failed, or why the newest rules do not run. Null where nothing is wrong.",
+    version: "Version of the bundle whose rules run. Null for none.", loaded_at: "When these rules began to run. Null before the first.",
+    load_seconds: "How long they took to load. Null before the first.", rules: "How many rules run, and how many were refused.",
+    refusals: "Rules that were refused, with the reason; at most 200.", since: "Since when the counts are.", frames: "Frames that were inspected, and those that were not for lack of time.",
+    alerts: "How often rules matched.", suppressed: "How often each suppression kept an alert back.", costs: "The rules that cost most.",
+    suricata: "A Suricata beside the probe. Left out where there is none.",
+  }),
+  describeFields(IdsState.shape.rules, { loaded: "Rules that run.", refused: "Rules that do not, since something in them cannot be run." }),
+  describeFields(IdsState.shape.frames, { inspected: "Frames that rules were compared with.", shed: "Frames that were left out, since there were too many." }),
+  describeFields(IdsState.shape.suppressed.element, { suppression_id: "The suppression.", count: "How often it fitted." }),
+  describeFields(IdsRefusal, {
+    generator_id: "Group of the signature's number.", signature_id: "Number of the rule. Null where it could not be read.", keyword: "What in the rule is not run.", reason: "Why.",
+  }),
+  describeFields(IdsRuleCost, {
+    generator_id: "Group of the signature's number.", signature_id: "Number of the rule.", checks: "How often it was tried.", matches: "How often it matched.",
+    nanoseconds: "How long that took.",
+  }),
+  describeFields(IdsState.shape.suricata.unwrap(), {
+    state: "`reading`: its log is read. `silent`: nothing comes. `missing`: there is no log.", alerts: "Alerts that it had.", frames: "Frames that it saw. Null while unknown.",
+    dropped: "Frames that it dropped. Null while unknown.", error: "What is wrong. Null for nothing.",
   }),
   describeFields(memory, {
     rss_bytes: "Memory that the probe uses, in bytes.", available_bytes: "Memory that is free on the machine, in bytes.",

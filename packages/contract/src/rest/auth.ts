@@ -40,6 +40,7 @@ export type PasswordConfirmed = z.infer<typeof PasswordConfirmed>;
 /** Resources that scopes name as `<resource>:read` and `<resource>:write`. */
 export const RESOURCES = [
   "devices", "scans", "alerts", "cve", "webhooks", "agents", "ipam", "config", "vault", "pcap", "backups", "users", "license", "audit",
+  "sensors",
 ] as const;
 type Resource = (typeof RESOURCES)[number];
 /** What a route asks for and a role or API key has. `vault:reveal` shows stored secrets, `pcap:download` packets; `vault:read` and `pcap:read` do not. */

@@ -14,6 +14,8 @@ export interface BundleLimits {
   readonly maxParts: number;
   /** What it is, for operators. */
   readonly text: string;
+  /** Every site has one of its own, which the collector makes; else it is the deployment's, and the operator publishes it. */
+  readonly isOfSite: boolean;
 }
 
 const MIB = 1024 * 1024;
@@ -31,10 +33,12 @@ export const BUNDLE_MANIFEST_MAX_CHARACTERS = MIB;
 /** Different bundles that a collector announces. */
 export const BUNDLE_MAX_KINDS = 32;
 
-/** Kinds of bundles that a collector publishes. Each has one bundle, of the same name. */
+/** Kinds of bundles that a collector publishes. Each has one bundle of the same name, or one for each site. */
 export const BUNDLE_KINDS = {
   // Recog's 50 files have some 7 MB with their examples.
-  fingerprints: { maxBytes: 16 * MIB, maxParts: 2000, text: "databases of fingerprints in the Recog format" },
+  fingerprints: { maxBytes: 16 * MIB, maxParts: 2000, text: "databases of fingerprints in the Recog format", isOfSite: false },
+  // All of Emerging Threats' open rules, those that are off too, have some 25 MB.
+  ids: { maxBytes: 64 * MIB, maxParts: 2000, text: "rules of intrusion detection", isOfSite: true },
 } as const satisfies Readonly<Record<string, BundleLimits>>;
 
 /** What comes before a manifest in what is signed: nothing else that is ever signed begins so. */

@@ -3,6 +3,7 @@ import { Id, Instant } from "../values.ts";
 import { BUNDLE_MAX_KINDS, BundleAnnouncement, BundleState } from "./bundles.ts";
 import { CaptureSettings, PCAP_COMMANDS, TrafficHealth } from "./captures.ts";
 import { ProbeCoverage } from "./coverage.ts";
+import { IdsState } from "./ids/state.ts";
 import { GuardsPart, GuardsState } from "./guards.ts";
 import { MAX_NETWORK_FACTS, NetworkFact, NetworkLook } from "./network-facts.ts";
 
@@ -99,6 +100,8 @@ export const ProbeHealth = z.object({
   network_looks: z.array(NetworkLook).max(32).optional(),
   /** The process that reads all traffic; left out where the probe's file names no interfaces for it. Older probes do not report it. */
   traffic: TrafficHealth.optional(),
+  /** How its intrusion detection is; left out where the probe has none. Older probes do not report it. */
+  ids: IdsState.optional(),
 });
 export type ProbeHealth = z.infer<typeof ProbeHealth>;
 

@@ -106,7 +106,7 @@ test("a folder is taken with what a probe takes, and refused with what it would 
   expect(() => readBundleFolder(join(folder, "none"), LIMITS)).toThrow(refused);
   rmSync(join(folder, "white space"));
   for (const small of [{ ...LIMITS, maxBytes: 13 }, { ...LIMITS, maxParts: 1 }]) expect(() => readBundleFolder(folder, small)).toThrow(refused);
-  for (const kind of ["", "../x", "unknown", "toString"]) expect(() => limitsOf(kind)).toThrow(refused);
+  for (const kind of ["", "../x", "unknown", "toString", "ids"]) expect(() => limitsOf(kind)).toThrow(refused);
   expect(limitsOf("fingerprints").maxParts).toBeGreaterThan(0);
   rmSync(folder, { recursive: true });
 });

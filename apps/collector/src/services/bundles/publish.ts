@@ -28,11 +28,12 @@ export async function createPublication(
 
 /**
  * How much a bundle of this kind may have.
- * @throws CollectorError `bundle-refused` for a kind that is not in the contract's table.
+ * @throws CollectorError `bundle-refused` for a kind that is not in the contract's table, or that every site has of its own.
  */
 export function limitsOf(kind: string): BundleLimits {
   const limits = Object.entries(BUNDLE_KINDS).find(([name]) => name === kind)?.[1];
   if (!limits) throw new CollectorError("bundle-refused", `${kind} is not a kind of bundle; known kinds: ${Object.keys(BUNDLE_KINDS).join(", ")}`);
+  if (limits.isOfSite) throw new CollectorError("bundle-refused", `${kind} is made by the collector for each site: it is not published by hand`);
   return limits;
 }
 
