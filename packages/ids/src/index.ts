@@ -13,6 +13,8 @@ export type * from "./rules/buffer-match.ts";
 export type * from "./rules/condition.ts";
 export { type LineFault, parseClassifications, type ParsedFile, parseReferences } from "./rules/files/configuration-files.ts";
 export { parseThresholds, type RateFilter, type Suppression, type ThresholdEntry, type ThresholdFile, type ThresholdLine } from "./rules/files/threshold-file.ts";
+export { changeRule, type RuleChange } from "./rules/published/change-rule.ts";
+export { type ListedRule, readRuleList } from "./rules/published/rule-list.ts";
 export type { Refusal } from "./rules/parse-rule.ts";
 export type { PortSet } from "./rules/port-set.ts";
 export type * from "./rules/rule.ts";

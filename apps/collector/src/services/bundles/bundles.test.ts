@@ -9,7 +9,7 @@ import { type Stack, startStack } from "../agents/testing/stack.ts";
 import { createPublication, limitsOf, readBundleFolder } from "./publish.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
-const LIMITS = { maxBytes: 100, maxParts: 3, text: "" };
+const LIMITS = { maxBytes: 100, maxParts: 3, text: "", isOfSite: false };
 let stack: Stack;
 beforeEach(async () => void (stack = await startStack()));
 afterEach(() => stack.close());
