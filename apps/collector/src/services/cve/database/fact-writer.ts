@@ -8,8 +8,10 @@ const ANYBODY: ReadonlySet<FactTable> = new Set(["kev", "epss", "techniques", "m
 
 /** Writes what other feeds say of CVEs. Each `add…` returns false for what names no CVE. */
 export interface FactWriter {
-  /** Forgets what a feed said before: it comes whole again. */
+  /** Forgets what a feed said before this import: it comes whole again, in one file or several. */
   clear(feed: string, tables: readonly FactTable[]): void;
+  /** As `clear`, of one distribution's fixes. */
+  clearFixes(feed: string, distribution: string): void;
   /** @param entry What CISA's catalogue says, as JSON. */
   addKev(id: string, entry: object): boolean;
   /** Both from 0 to 1. */
@@ -56,6 +58,10 @@ export function createFactWriter(db: Sqlite.Database): FactWriter {
   const fixBefore = db.prepare<[string, string, number, string, string], string>(
     "select fixed_version from fixes where distribution = ? and package = ? and key = ? and release = ? and source = ? and status = 'fixed'",
   ).pluck();
+  const dropFixes = db.prepare("delete from fixes where distribution = ? and source = ?");
+  const cleared = new Set<string>();
+  /** @returns Whether it was not cleared so far. */
+  const isFirst = (...what: readonly string[]) => cleared.size < cleared.add(what.join("\n")).size;
   const withKey = (id: string, write: (key: number) => void) => {
     const key = cveKey(id);
     if (key !== null) write(key);
@@ -64,9 +70,13 @@ export function createFactWriter(db: Sqlite.Database): FactWriter {
   return {
     clear(feed, tables) {
       for (const table of tables) {
+        if (!isFirst(table, feed)) continue;
         if (ANYBODY.has(table)) db.exec(`delete from ${table}`);
         else db.prepare(`delete from ${table} where source = ?`).run(feed);
       }
+    },
+    clearFixes(feed, distribution) {
+      if (isFirst("fixes", feed, distribution)) dropFixes.run(distribution, feed);
     },
     addKev: (id, entry) => withKey(id, (key) => kev.run(key, JSON.stringify(entry))),
     addEpss: (id, score, percentile) => withKey(id, (key) => epss.run(key, score, percentile)),

@@ -93,10 +93,8 @@ async function takeFeed(feed: CveFeed, { report, scratch, ...sinks }: Omit<FeedS
     if (records % RECORDS_A_LINE === 0) report({ stage: "reading", feed: name, records, octets, octetsTotal });
   });
   report({ stage: "reading", feed: name, records: 0, octets, octetsTotal });
-  const kinds = new Set<string>();
   const onKind = (found: string) => {
     kind = found;
-    return kinds.size < kinds.add(found).size;
   };
   for (const file of feed.files) {
     const before = octets;

@@ -94,6 +94,26 @@ describe("an archive of files with a record each", () => {
     expect(fixes()).toEqual([["bookworm", "2.0-1"]]);
   });
 
+  test("stands in the place of what the same source said before, from whatever path, one distribution's for itself", async () => {
+    const releases = () => reader.record("CVE-2026-1001")?.fixes.map(({ distribution, release, fixedVersion }) => `${distribution} ${release} ${fixedVersion}`);
+    const from = async (name: string, bytes: Buffer | string) => expect(await importFeeds(folder.wish(folder.write(name, bytes)), () => {})).toMatchObject({ state: "imported" });
+    const ubuntu = (number: number) => osv(number).replace("Debian:12", "Ubuntu:22.04:LTS");
+    await take(zipOf(many(cve, 3)));
+    await from("march.zip", zipOf(many(osv, 3)));
+    await from("ubuntu.zip", zipOf(many(ubuntu, 3)));
+    expect(releases()).toEqual(["debian bookworm 1.1001-1", "ubuntu 22.04 1.1001-1"]);
+    await from("april.zip", zipOf(many((number) => osv(number, "11"), 3)));
+    expect(releases()).toEqual(["debian bullseye 1.1001-1", "ubuntu 22.04 1.1001-1"]);
+    await from("DSA-1001.json", osv(1001, "13"));
+    expect(releases()).toEqual(["debian bullseye 1.1001-1", "debian trixie 1.1001-1", "ubuntu 22.04 1.1001-1"]);
+    await importFeeds(folder.wish(folder.write("may-11.zip", zipOf(many((number) => osv(number, "11"), 3))), folder.write("may-12.zip", zipOf(many(osv, 3)))), () => {});
+    expect(releases()).toEqual(["debian bookworm 1.1001-1", "debian bullseye 1.1001-1", "ubuntu 22.04 1.1001-1"]);
+    const tracker = (version: string) => JSON.stringify({ server: { "CVE-2026-1001": { releases: { [version]: { status: "resolved", fixed_version: "2.0-1", urgency: "low" } } } } });
+    await from("tracker-1.json", tracker("sid"));
+    await from("tracker-2.json", tracker("trixie"));
+    expect(releases()?.filter((one) => one.includes(" 2.0"))).toEqual(["debian trixie 2.0-1"]);
+  });
+
   test.each([
     ["cut off", () => zipOf(many(cve)).subarray(0, 60_000), "no whole ZIP archive"],
     ["with an encrypted file", () => zipOf(many(cve, 3), { flags: 1 }), "encrypted"],

@@ -81,9 +81,9 @@ async function readFile(handle: FileHandle, entry: ZipEntry, { reading, done }: 
   let kind = done.kind;
   const onKind = (found: FeedKind) => {
     kind = found;
-    return reading.onKind(found);
+    reading.onKind(found);
   };
-  const reader = kind === null ? createFileReader({ ...reading, onKind }) : createRecordFileReader(kind, reading);
+  const reader = kind === null ? createFileReader({ ...reading, onKind, isOfArchive: true }) : createRecordFileReader(kind, reading);
   for await (const chunk of readZipContent(handle, entry)) {
     done.unpacked += chunk.length;
     if (done.unpacked > MAX_UNPACKED_BYTES) throw new ZipError("too-large", "it unpacks to more than it may");

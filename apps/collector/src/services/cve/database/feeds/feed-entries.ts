@@ -10,22 +10,37 @@ export interface FeedSinks {
   readonly tally: FeedTally;
 }
 
-/** Forgets what a feed said before, where it comes whole again. CVE records are withdrawn one by one. */
-export function forgetBefore(kind: FeedKind, feed: string, facts: FactWriter): void {
-  facts.clear(feed, FACTS_OF[kind] ?? []);
+/** What says something: the data set, wherever its file lies, so that a newer copy stands in the place of an older one. */
+export interface FactSource {
+  readonly name: string;
+  /** Whether what it said before and does not say now is forgotten. */
+  readonly isWhole: boolean;
+}
+
+/** @param isWhole Whether its files are all of it. */
+export function sourceOf(kind: FeedKind, isWhole: boolean): FactSource {
+  return { name: SOURCES[kind]?.name ?? kind, isWhole };
+}
+
+/** Forgets what a source said before, where it comes whole again, once in an import. CVE records are withdrawn one by one, and OSV's by distribution. */
+export function forgetBefore(kind: FeedKind, { name, isWhole }: FactSource, facts: FactWriter): void {
+  if (isWhole) facts.clear(name, SOURCES[kind]?.tables ?? []);
 }
 
 const PATTERNS: readonly FactTable[] = ["weakness_patterns", "pattern_techniques"];
+const CAPEC = { name: "capec", tables: PATTERNS } as const;
+const OSV = { name: "osv", tables: [] } as const;
 /** The short list of techniques only adds to ATT&CK's own bundle. */
-const FACTS_OF: Readonly<Partial<Record<FeedKind, readonly FactTable[]>>> = {
-  kev: ["kev"], epss: ["epss"], debian: ["fixes"], osv: ["fixes"], "osv-array": ["fixes"],
-  "attack-stix": ["techniques", "mitigations", "mitigation_uses"],
-  "attack-patterns": PATTERNS, "capec-stix": PATTERNS, "capec-xml": PATTERNS, "cwe-xml": ["weakness_patterns"],
-  "technique-mappings": ["cve_techniques"], "technique-mappings-csv": ["cve_techniques"],
+const SOURCES: Readonly<Partial<Record<FeedKind, { readonly name: string; readonly tables: readonly FactTable[] }>>> = {
+  kev: { name: "kev", tables: ["kev"] }, epss: { name: "epss", tables: ["epss"] }, debian: { name: "debian", tables: ["fixes"] }, osv: OSV, "osv-array": OSV,
+  "attack-stix": { name: "attack", tables: ["techniques", "mitigations", "mitigation_uses"] },
+  "attack-patterns": CAPEC, "capec-stix": CAPEC, "capec-xml": CAPEC, "cwe-xml": { name: "cwe", tables: ["weakness_patterns"] },
+  "technique-mappings": { name: "ctid", tables: ["cve_techniques"] }, "technique-mappings-csv": { name: "attack-to-cve", tables: ["cve_techniques"] },
 };
 
-/** Writes one entry of a feed, and counts it. @param feed Its name. */
-export function takeEntry(entry: FeedEntry, feed: string, { records, facts, tally }: FeedSinks): void {
+/** Writes one entry of a feed, and counts it. */
+export function takeEntry(entry: FeedEntry, source: FactSource, { records, facts, tally }: FeedSinks): void {
+  const feed = source.name;
   const count = (isTaken: boolean) => (isTaken ? tally.took("added", null) : tally.took("refused", "bad-id"));
   switch (entry.kind) {
     case "cve": {
@@ -45,7 +60,7 @@ export function takeEntry(entry: FeedEntry, feed: string, { records, facts, tall
     }
     case "osv": {
       const { cveIds, affected, isWithdrawn } = entry.record;
-      if (!isWithdrawn) for (const one of affected) addOsvFixes(cveIds, one, { facts, feed });
+      if (!isWithdrawn) for (const one of affected) addOsvFixes(cveIds, one, { facts, source });
       return count(true);
     }
     case "attack-pattern": {
@@ -84,13 +99,15 @@ export function takeEntry(entry: FeedEntry, feed: string, { records, facts, tall
 }
 
 /** A range that ends before a version is fixed by it. Ecosystems are as `Debian:12`; those of languages have no release. */
-function addOsvFixes(cveIds: readonly string[], { ecosystem, package: name, ranges }: OsvAffected, { facts, feed }: { readonly facts: FactWriter; readonly feed: string }): void {
+function addOsvFixes(cveIds: readonly string[], { ecosystem, package: name, ranges }: OsvAffected, { facts, source }: { readonly facts: FactWriter; readonly source: FactSource }): void {
   const [distribution = ""] = ecosystem.toLowerCase().split(":", 1);
   const release = releaseName(distribution, ecosystem.slice(distribution.length));
+  // Each distribution's advisories are an archive of their own.
+  if (source.isWhole) facts.clearFixes(source.name, distribution);
   for (const { to, order } of ranges) {
     if (to === null || to.isIncluded || order === "git") continue;
     for (const id of cveIds) {
-      facts.addFix(id, { distribution, package: name, release, status: "fixed", fixedVersion: to.version, urgency: "", feed, isTracker: false, order });
+      facts.addFix(id, { distribution, package: name, release, status: "fixed", fixedVersion: to.version, urgency: "", feed: source.name, isTracker: false, order });
     }
   }
 }

@@ -1,6 +1,6 @@
 import { createFeedReader, type FeedKind, type FeedSummary, RECOGNIZE_BYTES, recognizeFeed } from "@lanthorn/vulnerability";
 import type { CveFeed, FeedFormat } from "../import-types.ts";
-import { type FeedSinks, forgetBefore, takeEntry } from "./feed-entries.ts";
+import { type FeedSinks, forgetBefore, sourceOf, takeEntry } from "./feed-entries.ts";
 
 /** Reads the unpacked bytes of one file of a feed into the database. */
 export interface FileReader {
@@ -27,14 +27,16 @@ const KINDS: Readonly<Record<FeedFormat, readonly FeedKind[]>> = {
 /** How a file of a feed is read. */
 export interface FileReading {
   /** Its `format` is null where the file may be any. */
-  readonly feed: Pick<CveFeed, "format" | "name" | "isWhole">;
+  readonly feed: Pick<CveFeed, "format" | "isWhole">;
   readonly sinks: FeedSinks;
-  /** Called with what the file is, before its entries are taken. It returns whether this is the feed's first file of that kind. */
-  readonly onKind: (kind: FeedKind) => boolean;
+  /** Called with what the file is, before its entries are taken. */
+  readonly onKind: (kind: FeedKind) => void;
+  /** Whether the file is one of an archive's. A single advisory that is not only adds to what is there. */
+  readonly isOfArchive?: boolean;
 }
 
 /** What a file is, is seen by how it begins. */
-export function createFileReader({ feed, sinks, onKind }: FileReading): FileReader {
+export function createFileReader({ feed, sinks, onKind, isOfArchive }: FileReading): FileReader {
   let reader: ReturnType<typeof createFeedReader> | null = null;
   let fault: string | null = null;
   let head: Uint8Array = new Uint8Array(0);
@@ -45,9 +47,10 @@ export function createFileReader({ feed, sinks, onKind }: FileReading): FileRead
     } else if (feed.format !== null && !KINDS[feed.format].includes(found.kind)) {
       fault = `It is ${found.kind}, which is not ${feed.format}.`;
     } else {
-      const isFirst = onKind(found.kind);
-      if (feed.isWhole && isFirst) forgetBefore(found.kind, feed.name, sinks.facts);
-      reader = createFeedReader(found.kind, (entry) => takeEntry(entry, feed.name, sinks));
+      onKind(found.kind);
+      const source = sourceOf(found.kind, feed.isWhole && (isOfArchive === true || found.kind !== "osv"));
+      forgetBefore(found.kind, source, sinks.facts);
+      reader = createFeedReader(found.kind, (entry) => takeEntry(entry, source, sinks));
       reader.push(head);
     }
     head = new Uint8Array(0);
@@ -70,7 +73,8 @@ export function createFileReader({ feed, sinks, onKind }: FileReading): FileRead
 
 /** Reads a file of an archive of which it is known what its files are, one record each. */
 export function createRecordFileReader(kind: FeedKind, { feed, sinks }: FileReading): FileReader {
-  const reader = createFeedReader(kind, (entry) => takeEntry(entry, feed.name, sinks));
+  const source = sourceOf(kind, feed.isWhole);
+  const reader = createFeedReader(kind, (entry) => takeEntry(entry, source, sinks));
   return { push: (chunk) => reader.push(chunk), end: () => countRefused(reader.end(), sinks) };
 }
 
