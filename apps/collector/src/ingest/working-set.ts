@@ -27,7 +27,7 @@ export interface WorkingSet {
   readonly ports: ReadonlyMap<string, Selectable<Schema["ports"]>>;
   /** Software of hosts themselves. */
   readonly software: Pick<HostSoftwareSet, "rows" | "gone">;
-  /** Devices of which any software is another than before, by id, with when that was seen. */
+  /** Devices of which any software, or the system that it runs on, is another than before, by id, with when that was seen. */
   readonly softwareChanges: ReadonlyMap<string, string>;
   readonly changes: readonly Insertable<Schema["device_changes"]>[];
   /** Keys that their devices did not have. */
@@ -54,6 +54,8 @@ export interface WorkingSet {
   setPort(device: DeviceDraft, port: SeenPort): void;
   /** See `HostSoftwareSet`. */
   setSoftware(device: DeviceDraft, software: Parameters<HostSoftwareSet["set"]>[1], at: string): void;
+  /** The device's system is taken for another one, by which its software is judged. */
+  systemChanged(device: DeviceDraft, at: string): void;
   addChange(device: DeviceDraft, change: Pick<Schema["device_changes"], "at" | "field" | "before" | "after" | "source">): void;
 }
 
@@ -114,6 +116,7 @@ export function createWorkingSet(site: Site): { readonly set: WorkingSet; readon
     setSoftware(device, list, at) {
       if (software.set(device, list, at)) softwareChanges.set(device.id, at);
     },
+    systemChanged: (device, at) => void softwareChanges.set(device.id, at),
     addChange(device, change) {
       changes.push({ id: createId(), device_id: device.id, tenant_id: tenantId, ...change });
     },

@@ -33,6 +33,19 @@ const tell = async (type: "host_found" | "host_changed", seconds: number, eviden
 const device = () => bench.database.db.selectFrom("devices").selectAll().executeTakeFirstOrThrow();
 const history = () => bench.database.db.selectFrom("device_changes").select(["field", "before", "after", "source"]).orderBy("id").execute();
 
+test("another system lets the device's software be judged anew, and more evidence of the same does not", async () => {
+  const waiting = () => bench.database.db.selectFrom("software_changes").select("since").execute();
+  await tell("host_found", 0, [seen("device_type", "server", "mdns:_smb._tcp", 0.6, 0)]);
+  expect(await waiting()).toEqual([]);
+  await tell("host_changed", 10, [seen("os", "Debian", "ssh", 0.95, 10), seen("os_version", "12", "ssh", 0.95, 10)]);
+  expect(await waiting()).toEqual([{ since: at(10) }]);
+  await bench.database.db.deleteFrom("software_changes").execute();
+  await tell("host_changed", 20, [seen("os", "Debian", "snmp-object", 0.9, 20), seen("device_type", "nas", "snmp-object", 0.9, 20)]);
+  expect(await waiting()).toEqual([]);
+  await tell("host_changed", 30, [seen("os_version", "13", "ssh", 0.95, 30)]);
+  expect(await waiting()).toEqual([{ since: at(30) }]);
+});
+
 describe("evidence of what a device is", () => {
   test("makes its type, system and maker, with how sure that is and by whose word; the first is no change", async () => {
     await tell("host_found", 0, [

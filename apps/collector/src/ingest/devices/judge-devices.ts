@@ -61,6 +61,7 @@ function judge({ set, device, evidence }: Judged): void {
   const change = (field: "os_guess" | "device_type" | "vendor" | "hostname", after: string, source: string) => {
     const before = device.fields[field];
     if (device.locked.has(field) || before === after) return;
+    if (field === "os_guess") set.systemChanged(device, at);
     set.set(device, field === "vendor" || field === "hostname" ? "identity" : "judged", { [field]: after });
     if (!device.isNew) set.addChange(device, { at, field, before, after, source });
   };

@@ -271,3 +271,12 @@ describe("who may", () => {
       .toBe(200);
   });
 });
+
+test("a system that a person sets lets the device's software be judged anew", async () => {
+  const { id } = await create({ ip: "10.0.0.9", site_id: tenant.siteId });
+  const waiting = () => gateway.db.selectFrom("software_changes").select("device_id").execute();
+  await put(id, { hostname: "nas" });
+  expect(await waiting()).toEqual([]);
+  await put(id, { os_guess: "Debian 12" });
+  expect(await waiting()).toEqual([{ device_id: id }]);
+});

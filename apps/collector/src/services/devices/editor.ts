@@ -8,6 +8,7 @@ import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError } from "../../gateway/errors.ts";
+import { noteSoftwareChanges } from "../../software/changes-store.ts";
 import { discoveredValue } from "./store/discovered-value.ts";
 import { deviceIp, deviceMac } from "./identifiers.ts";
 import { lockDevice, lockSite } from "./locks.ts";
@@ -97,6 +98,7 @@ export function createDeviceEditor(deps: {
         vendor: after.vendor, os_guess: after.os_guess,
         device_type: after.device_type, tags: after.tags, locked_fields: after.locked_fields,
       });
+      if (after.os_guess !== before.os_guess) await noteSoftwareChanges(trx, [{ device_id: deviceId, tenant_id: actor.tenantId, since: at }]);
       for (const field of EDITABLE_FIELDS) {
         if (after[field] === before[field]) continue;
         await addChange(trx, { device_id: deviceId, tenant_id: actor.tenantId, at, field, before: before[field], after: after[field] });

@@ -32,7 +32,7 @@ async function load(...lines: readonly string[]): Promise<void> {
   }] });
   const tracker = JSON.stringify({ openssh: {
     "CVE-2024-0001": { releases: { bookworm: { status: "resolved", fixed_version: "1:9.2p1-2+deb12u3", urgency: "low" } } },
-    "CVE-2024-0002": { releases: { bookworm: { status: "resolved", fixed_version: "0", urgency: "low" } } },
+    "CVE-2024-0002": { releases: { bookworm: { status: "resolved", fixed_version: "0", urgency: "low" }, trixie: { status: "resolved", fixed_version: "0", urgency: "low" } } },
     "CVE-2024-0003": { releases: { bookworm: { status: "open", urgency: "low" }, trixie: { status: "resolved", fixed_version: "1:9.8p1-1", urgency: "low" } } },
     "CVE-2024-0004": { releases: { trixie: { status: "resolved", fixed_version: "1:9.8p1-1", urgency: "low" } } },
   } });
@@ -70,6 +70,14 @@ test("a distribution's build is judged by what the distribution says of its rele
   expect(patched?.remedies).toEqual([
     { product: "debian bookworm openssh", fixed: ["1:9.2p1-2+deb12u3"], lastAffected: [] }, { product: "openbsd:openssh", fixed: ["9.8"], lastAffected: [] },
   ]);
+});
+
+test("a build of an unknown release is patched only where no release of the distribution ever had the flaw", async () => {
+  await load(...OPENSSH);
+  const of = (host: readonly string[]) => Object.fromEntries(matchSoftware(reader, software({ distribution: "debian" }, host)).map(({ id, status, confidence }) => [id.slice(-1), `${status} ${confidence}`]));
+  const expected = { 1: "open possible", 2: "patched-by-distribution confirmed", 3: "open possible", 4: "open possible" };
+  expect(of([])).toEqual(expected);
+  expect(of(["cpe:2.3:o:debian:debian_linux:12:*:*:*:*:*:*:*"])).toMatchObject({ 1: "open possible", 2: "patched-by-distribution confirmed", 3: "open confirmed" });
 });
 
 test("software without a version is never more than possible, and the maker's own entry is only likely", async () => {

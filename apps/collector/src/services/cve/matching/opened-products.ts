@@ -68,7 +68,7 @@ export function createOpenedProducts(reader: Reader, maxMatches: number): Opened
       return places === null ? known.cves : places.map((place) => known.cves[place] as OpenedCve);
     },
     fixesOf({ distribution, sourcePackage }) {
-      if (distribution === null || distribution.release === "" || sourcePackage === "") return NO_FIXES;
+      if (distribution === null || sourcePackage === "") return NO_FIXES;
       const key = JSON.stringify([distribution.name, distribution.release, sourcePackage]);
       const known = fixes.get(key) ?? readFixes(reader, distribution, sourcePackage);
       if (fixes.size >= MAX_FIX_LISTS) fixes.clear();
@@ -109,11 +109,15 @@ function readFixes(
 ): ReturnType<OpenedProducts["fixesOf"]> {
   const fixes = new Map<string, DistributionFix>();
   const hash = createHash("sha256");
-  for (const { id, release, status, fixedVersion } of reader.fixes(distribution.name, sourcePackage)) {
-    const fix = isRelease(release, distribution.release) ? toFix(status, fixedVersion) : null;
+  const rows = reader.fixes(distribution.name, sourcePackage);
+  const affected = new Set(rows.flatMap(({ id, status }) => (status === "not-affected" ? [] : [id])));
+  for (const { id, release, status, fixedVersion } of rows) {
+    const isOfAllReleases = !affected.has(id);
+    const isOfRelease = distribution.release === "" ? isOfAllReleases : isRelease(release, distribution.release);
+    const fix = isOfRelease ? toFix(status, fixedVersion, isOfAllReleases) : null;
     if (fix === null) continue;
     fixes.set(id, fix);
-    hash.update(`${id} ${status} ${fixedVersion}\n`);
+    hash.update(`${id} ${status} ${fixedVersion} ${isOfAllReleases}\n`);
   }
   return { lookup: ({ cveId }) => fixes.get(cveId) ?? null, basis: fixes.size === 0 ? "" : hash.digest("hex") };
 }
@@ -123,8 +127,8 @@ function isRelease(known: string, wanted: string): boolean {
   return known === wanted || known.startsWith(`${wanted}:`);
 }
 
-function toFix(status: string, fixedVersion: string): DistributionFix | null {
+function toFix(status: string, fixedVersion: string, isOfAllReleases: boolean): DistributionFix | null {
   if (status === "open") return { kind: "open" };
-  if (status === "not-affected") return { kind: "fixed", version: "0" };
+  if (status === "not-affected") return { kind: "fixed", version: "0", isOfAllReleases };
   return status === "fixed" && fixedVersion !== "" ? { kind: "fixed", version: fixedVersion } : null;
 }
