@@ -40,10 +40,10 @@ export interface Analyzer {
   frame(bytes: Uint8Array, wireLength: number, atMicroseconds: number, linkType?: number): void;
   /** The same for an Ethernet frame that lies in longer memory: most need no view of their own. */
   placedFrame(memory: Uint8Array, offset: number, length: number, wireLength: number, atMicroseconds: number): void;
-  /** Ends what is idle; call it when no frames come. Frames do the same by their own times. */
-  tick(atMicroseconds: number): void;
-  /** Ends all flows. */
-  flush(): void;
+  /** Ends what is idle; call it when no frames come. Frames do the same by their own times. @returns False where it is to be called again: see `endedAtOnce`. */
+  tick(atMicroseconds: number): boolean;
+  /** Ends all flows. @param atMost So many of them; all unless given. @returns False where more are open. */
+  flush(atMost?: number): boolean;
   counters(): AnalyzerCounters;
 }
 
@@ -52,6 +52,8 @@ export interface AnalyzerOptions {
   readonly flows?: Partial<FlowLimits>;
   readonly fragments?: Partial<FragmentLimits>;
   readonly inspection?: Partial<InspectionLimits>;
+  /** Idle flows that end in one call; all unless given. A thousand take some 4 ms, and nothing else is done meanwhile. */
+  readonly endedAtOnce?: number;
   /** From 0 to below 1: keys the hashes, and makes ids unique among runs. */
   readonly random: () => number;
   readonly onFlow: (record: FlowRecord) => void;
@@ -64,7 +66,7 @@ const EXPIRE_EVERY_MICROSECONDS = 1e6;
 const MAX_BACK_MICROSECONDS = 10e6;
 
 /** Decapsulation, defragmentation, flow table and inspection, in this order. */
-export function createAnalyzer({ random, onFlow, onMessage, ...limits }: AnalyzerOptions): Analyzer {
+export function createAnalyzer({ random, onFlow, onMessage, endedAtOnce = Number.POSITIVE_INFINITY, ...limits }: AnalyzerOptions): Analyzer {
   const inspection = onMessage && createInspection<() => FlowKey>({
     limits: limits.inspection ?? {}, onMessage: (key, message) => onMessage(key(), message),
   });
@@ -76,10 +78,10 @@ export function createAnalyzer({ random, onFlow, onMessage, ...limits }: Analyze
   const facts = new PacketFacts();
   let [frames, octets, plainPackets, expiredAt] = [0, 0, 0, 0];
 
-  function expire(at: number): void {
+  function expire(at: number): boolean {
     expiredAt = at;
-    table.store.expire(at);
     defragmenter.expire(at);
+    return table.store.expire(at, endedAtOnce);
   }
 
   function begin(wireLength: number, at: number): void {
@@ -111,7 +113,7 @@ export function createAnalyzer({ random, onFlow, onMessage, ...limits }: Analyze
       analyze(bytes, wireLength, atMicroseconds, linkType);
     },
     tick: expire,
-    flush: () => table.store.flush(),
+    flush: (atMost = Number.POSITIVE_INFINITY) => table.store.flush(atMost),
     counters: () => ({
       frames, octets, packets: packets() + plainPackets, notIp: notIp.counts(), notUnderstood: notUnderstood.counts(), flows: table.store.counters(),
       fragments: defragmenter.counters(), inspection: inspection && inspection.counters(),

@@ -122,25 +122,33 @@ export class FlowStore {
     flow.reset();
   }
 
-  /** Ends what has been idle for too long. @param at Packet time in microseconds. */
-  expire(at: number): void {
+  /** Ends what has been idle for too long. @param at Packet time in microseconds. @param atMost So many flows. @returns False where more is idle. */
+  expire(at: number, atMost: number): boolean {
+    let left = atMost;
     for (const list of LISTS) {
       const before = at - (this.idleMicroseconds[list] as number);
       for (let entry = this.lists.last(list); entry >= 0; entry = this.lists.last(list)) {
         const flow = this.flows[entry] as Flow;
         if (flow.lastAt >= before) break;
+        if (left <= 0) return false;
+        left -= 1;
         this.close(flow, list === LIST.closed ? "closed" : "idle");
       }
     }
+    return true;
   }
 
-  /** Ends all. */
-  flush(): void {
+  /** Ends all. @param atMost So many flows. @returns False where more are open. */
+  flush(atMost: number): boolean {
+    let left = atMost;
     for (const list of LISTS) {
       for (let entry = this.lists.last(list); entry >= 0; entry = this.lists.last(list)) {
+        if (left <= 0) return false;
+        left -= 1;
         this.close(this.flows[entry] as Flow, list === LIST.closed ? "closed" : "end");
       }
     }
+    return true;
   }
 
   /** What was seen. */

@@ -88,6 +88,15 @@ describe("time", () => {
     expect([records.length, analyzer.counters().flows.open]).toEqual([2, 0]);
   });
 
+  test("ends no more flows at once than it is to", () => {
+    const { analyzer, records } = openAnalyzer({ flows: { udpIdleSeconds: 60 }, endedAtOnce: 2 });
+    for (let port = 1; port <= 5; port += 1) frameAt(analyzer, udpFrame({ from: CLIENT, to: SERVER }, [port, 53], "x"), 0);
+    const counts = Array.from({ length: 4 }, () => [analyzer.tick(START + 100e6), records.length]);
+    expect(counts).toEqual([[false, 2], [false, 4], [true, 5], [true, 5]]);
+    for (let port = 1; port <= 5; port += 1) frameAt(analyzer, udpFrame({ from: CLIENT, to: SERVER }, [port, 53], "x"), 100);
+    expect([analyzer.flush(3), records.length, analyzer.flush(), records.length]).toEqual([false, 8, true, 10]);
+  });
+
   test("keeps a connection that carries bytes for longer than one that is not answered, though one side of it is seen", () => {
     const { analyzer, records } = openAnalyzer({ flows: { openingSeconds: 60, tcpIdleSeconds: 300 } });
     frameAt(analyzer, tcpFrame({ from: CLIENT, to: SERVER }, [1, 80], { flags: "S", seq: 1 }), 0);

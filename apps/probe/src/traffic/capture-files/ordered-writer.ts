@@ -21,9 +21,10 @@ export interface OrderedWriter {
 
 /**
  * Buffers that one call to the system writes: the others go on being filled meanwhile. A call costs as much as two hundred frames, by the way
- * to a thread and back, so as many are waited for while the pool has enough.
+ * to a thread and back, so as many are waited for while the pool has enough. Not four: for 2 MiB at once Linux takes one page of that size for its
+ * cache, which it may have to clear room for first; on a virtual machine that gives free memory back to its host such a write took twice as long.
  */
-const AT_ONCE = 4;
+const AT_ONCE = 3;
 /** Buffers of one file; a file that is written fast must not take all from others. */
 const MAX_QUEUED = 12;
 const NO_BUFFER = Buffer.alloc(0);

@@ -40,3 +40,59 @@ test("what is read in conversations, and which are given up, is counted on while
   const last = state();
   expect([last.inspection?.too_costly, (last.inspection?.steps ?? 0) > (second.inspection?.steps ?? 0)]).toEqual([1, true]);
 });
+
+/** A thousand conversations, and turns that are run one by one. */
+function openMany() {
+  const turns: (() => void)[] = [];
+  let now = EPOCH_SECONDS * 1000;
+  const { sinks: [flows, inspection], state } = createFlowSinks({ random: Math.random, clock: { now: () => now, after: (_, task) => (turns.push(task), () => {}) } });
+  const see = (ports: readonly number[]) => flows.onBlock(encodeFrameBlock(ports.map((port) => ({ bytes: segment(port, "x", 0), seconds: now / 1000, nanoseconds: 0 }))), 0);
+  see(Array.from({ length: 1000 }, (_, index) => 1024 + index));
+  expect(state()).toMatchObject({ open: 1000, ended: 0 });
+  return {
+    flows, inspection, state, see, turns,
+    pass: (seconds: number) => void (now += seconds * 1000),
+    /** How many flows have ended after each turn. */
+    endings(): readonly number[] {
+      const counts = [state().ended];
+      while (turns.length > 0 && counts.length < 100) {
+        turns.shift()?.();
+        counts.push(state().ended);
+      }
+      return counts;
+    },
+  };
+}
+
+const MOST_OF_A_TURN = 256;
+
+test("flows that are idle all at once end in many turns, a bounded number in each", () => {
+  const { flows, state, pass, endings } = openMany();
+  pass(7 * 86_400);
+  flows.tick?.(0);
+  const counts = endings();
+  expect([counts.at(-1), state().open]).toEqual([1000, 0]);
+  expect(Math.max(...counts.map((count, index) => count - (counts[index - 1] ?? 0)))).toBeLessThanOrEqual(MOST_OF_A_TURN);
+});
+
+test("where a frame comes a day later, the flows before it do not end all at once either", () => {
+  const { state, see, pass, flows, endings } = openMany();
+  pass(7 * 86_400);
+  see([5000]);
+  expect(state().ended).toBeLessThanOrEqual(MOST_OF_A_TURN);
+  flows.tick?.(0);
+  expect([endings().at(-1), state().open]).toEqual([1000, 1]);
+});
+
+test("where inspection is left out, the flows before it end by and by, and each counts once", () => {
+  const { inspection, state, see, flows, endings } = openMany();
+  inspection.shed(1, 60, 0);
+  see([5000]);
+  expect(state().ended).toBeLessThanOrEqual(MOST_OF_A_TURN);
+  expect(state().ended + state().open).toBe(1001);
+  const counts = endings();
+  expect([counts.at(-1), state().open]).toEqual([1000, 1]);
+  expect(Math.max(...counts.map((count, index) => count - (counts[index - 1] ?? 0)))).toBeLessThanOrEqual(MOST_OF_A_TURN);
+  void flows.close();
+  expect(state()).toMatchObject({ open: 0, ended: 1001 });
+});

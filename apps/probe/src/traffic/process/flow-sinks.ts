@@ -22,37 +22,64 @@ const MAX_SHOWN = 16;
 const MAX_NAME = 32;
 const NOT_INSPECTED = { steps: 0, tooCostly: 0, tooLong: 0 };
 
+/** Flows that end in one turn of the event loop: a millisecond of work. */
+const ENDED_AT_ONCE = 256;
+
 /** What is said in flows has no listener yet; it names their services. @param deps.random From 0 to below 1. */
-export function createFlowSinks(deps: { readonly random: () => number; readonly clock: Pick<Clock, "now"> }): FlowSinks {
+export function createFlowSinks(deps: { readonly random: () => number; readonly clock: Pick<Clock, "now" | "after"> }): FlowSinks {
+  const { clock } = deps;
   const services = createServices();
   const cursor = createFrameCursor();
   let isInspected = true;
   let isInspectionWanted = true;
-  let before = { ended: 0, evicted: 0, inspection: { steps: 0, too_costly: 0, too_long: 0 } };
+  let before: Omit<FlowState, "open" | "services"> = { ended: 0, evicted: 0, inspection: { steps: 0, too_costly: 0, too_long: 0 } };
   let analyzer = open();
+  /** The one before, whose flows end by and by. */
+  let last: Analyzer | null = null;
+  let cancelTurn: (() => void) | null = null;
 
   function open(): Analyzer {
     return createAnalyzer({
       random: deps.random, flows: { maxFlows: MAX_FLOWS }, inspection: INSPECTION, onFlow: (record) => services.add(record), onMessage: isInspected ? () => undefined : null,
+      endedAtOnce: ENDED_AT_ONCE,
     });
   }
 
-  const read = () => {
-    const { flows: { open: now, records, evicted }, inspection } = analyzer.counters();
+  function add<T extends typeof before>(sums: T, one: Analyzer): T {
+    const { flows: { records, evicted }, inspection } = one.counters();
     const { steps, tooCostly, tooLong } = inspection ?? NOT_INSPECTED;
+    const { inspection: { steps: stepsBefore, too_costly: tooCostlyBefore, too_long: tooLongBefore } } = sums;
     return {
-      open: now, ended: before.ended + records, evicted: before.evicted + evicted,
-      inspection: { steps: before.inspection.steps + steps, too_costly: before.inspection.too_costly + tooCostly, too_long: before.inspection.too_long + tooLong },
+      ...sums, ended: sums.ended + records, evicted: sums.evicted + evicted,
+      inspection: { steps: stepsBefore + steps, too_costly: tooCostlyBefore + tooCostly, too_long: tooLongBefore + tooLong },
     };
+  }
+
+  const openFlows = (one: Analyzer) => one.counters().flows.open;
+  const read = () => {
+    const sums = { ...add(before, analyzer), open: openFlows(analyzer) };
+    return last === null ? sums : { ...add(sums, last), open: sums.open + openFlows(last) };
   };
+
+  /** Thousands of flows may end at once: some of them in each turn. */
+  function endSome(): void {
+    cancelTurn?.();
+    cancelTurn = null;
+    if (last?.flush(ENDED_AT_ONCE) === true) {
+      before = add(before, last);
+      last = null;
+    }
+    const isDone = last === null && analyzer.tick(clock.now() * 1000);
+    if (!isDone) cancelTurn = clock.after(0, endSome);
+  }
 
   /** Another analyzer takes over where inspection begins or ends; flows that go on are two records then. */
   function analyze(block: FrameBlock): void {
-    if (isInspected !== isInspectionWanted) {
-      analyzer.flush();
-      before = read();
+    if (isInspected !== isInspectionWanted && last === null) {
+      last = analyzer;
       isInspected = isInspectionWanted;
       analyzer = open();
+      endSome();
     }
     cursor.start(block);
     while (cursor.next()) {
@@ -63,8 +90,10 @@ export function createFlowSinks(deps: { readonly random: () => number; readonly 
 
   const flows: Sink = {
     name: "flows", onBlock: analyze, shed: () => undefined,
-    tick: () => analyzer.tick(deps.clock.now() * 1000),
+    tick: endSome,
     close() {
+      cancelTurn?.();
+      last?.flush();
       analyzer.flush();
       return Promise.resolve();
     },
