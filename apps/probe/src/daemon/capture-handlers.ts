@@ -43,8 +43,8 @@ function storedHandlers({ dataDir, spool }: StoredCaptures): Pick<CommandHandler
   return {
     async pcap_delete({ pcap_id: id }) {
       const folder = filesFolder(dataDir);
-      const isHere = (await readNote(folder, id)) !== null || spool.find(id) !== null;
-      spool.remove(id);
+      const isHere = (await readNote(folder, id)) !== null || (await spool.find(id)) !== null;
+      await spool.remove(id);
       await removeCaptureFile(folder, id);
       return { data: { deleted: isHere } };
     },

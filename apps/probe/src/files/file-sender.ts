@@ -31,7 +31,7 @@ export function createFileSender(deps: {
   let lastReason = "";
 
   /** @returns How long to wait before the next. */
-  function settle(file: FileBegin, sent: Sent): number {
+  async function settle(file: FileBegin, sent: Sent): Promise<number> {
     const facts = { file_id: file.id, kind: file.kind, bytes: file.size };
     if (sent.kind === "later") {
       // A collector may be away for days: one line for each new reason.
@@ -41,7 +41,7 @@ export function createFileSender(deps: {
     }
     lastReason = "";
     backoff.reset();
-    spool.remove(file.id);
+    await spool.remove(file.id);
     if (sent.kind === "received") log.info(facts, "the collector has the file");
     else log.error({ ...facts, reason: sent.reason }, "the collector refused the file; it is removed");
     return 0;
@@ -55,7 +55,7 @@ export function createFileSender(deps: {
         if (file) {
           await pace.proceed(0, signal);
           let pieces = 0;
-          waitMs = settle(file, await sendFile(file, {
+          waitMs = await settle(file, await sendFile(file, {
             path: spool.path(file.id), requests: deps.requests, signal,
             async proceed(bytes) {
               // The one before was taken: the next failure is a new one.

@@ -1,5 +1,7 @@
+import { execFileSync } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PIECE_MAX_BYTES } from "@lanthorn/contract/uplink";
@@ -199,6 +201,32 @@ describe("the spool", () => {
     expect(await spool.list()).toEqual([]);
   });
 
+  test("does not list all that waits for each file that is added", async () => {
+    await hand(randomBytes(10));
+    const stray = join(dataDir, "outgoing", `${randomUUID()}.json`);
+    writeFileSync(stray, "no note of anything");
+    await hand(randomBytes(10));
+    expect(existsSync(stray)).toBe(true);
+    // A listing takes away what cannot be read: after many files there is one, and where the budget seems to be spent.
+    for (let count = 0; count < 70; count += 1) await hand(randomBytes(10));
+    expect(existsSync(stray)).toBe(false);
+    writeFileSync(stray, "no note of anything");
+    await expect(hand(randomBytes(8 * PIECE_MAX_BYTES))).rejects.toMatchObject({ code: "file-refused" });
+    expect(existsSync(stray)).toBe(false);
+  });
+
+  test("waits for a disk that hangs without holding up anybody else", async () => {
+    const id = randomUUID();
+    mkdirSync(join(dataDir, "outgoing"));
+    const note = join(dataDir, "outgoing", `${id}.json`);
+    // To open it waits until somebody opens its other end.
+    execFileSync("mkfifo", [note]);
+    const found = spool.find(id);
+    for (let turns = 0; turns < 100; turns += 1) await nextTurn();
+    await writeFile(note, "no note of anything");
+    expect(await found).toBeNull();
+  });
+
   test("are listed in many turns, however many there are, and read once", async () => {
     const home = join(dataDir, "outgoing");
     mkdirSync(home);
@@ -221,7 +249,7 @@ describe("the spool", () => {
     rmSync(join(home, `${gone}.data`));
     rmSync(join(home, `${other}.json`));
     expect((await spool.list()).map(({ id }) => id)).toEqual(ids.slice(2));
-    expect([spool.find(gone), spool.find(other), spool.find(ids[2] ?? "")?.size, existsSync(join(home, `${gone}.json`))]).toEqual([null, null, 1, false]);
+    expect([await spool.find(gone), await spool.find(other), (await spool.find(ids[2] ?? ""))?.size, existsSync(join(home, `${gone}.json`))]).toEqual([null, null, 1, false]);
   });
 
   test("leaves out what was not written to its end, and what is no note of ours", async () => {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PcapRecorded } from "@lanthorn/contract/uplink";
@@ -54,6 +54,16 @@ describe("a capture file", () => {
     });
     expect(JSON.parse(readFileSync(join(folder, `${file.id}.json`), "utf8"))).toEqual({ recorded, is_reported: false });
     expect(statSync(path as string).mode & 0o777).toBe(0o600);
+  });
+
+  test("counts as the file that it is where the disk refuses the note of it", async () => {
+    const file = openCaptureFile(fileOptions(folder));
+    expect(file.add(viewOf(udpFrame({})), 0)).toBe("added");
+    await file.flush();
+    // What stands where the note is to be written is no file, and cannot be replaced by one.
+    mkdirSync(join(folder, `${file.id}.json.new`));
+    const { path, recorded } = await file.finish([received(1)]);
+    expect(recorded).toMatchObject({ state: "whole", packets: 1, size_bytes: statSync(path ?? "").size });
   });
 
   test("leaves out more from the next frame on when that is wanted, says so there, and never less again", async () => {

@@ -9,6 +9,8 @@ export const CaptureNote = z.object({
   recorded: PcapRecorded,
   /** The daemon has put it into its queue. */
   is_reported: z.boolean(),
+  /** The collector has asked for the file. Notes of earlier versions do not say. */
+  is_wanted: z.boolean().optional(),
 });
 export type CaptureNote = z.infer<typeof CaptureNote>;
 
@@ -59,6 +61,14 @@ export function markReported(folder: string, id: string): Promise<void> {
     const note = await readNote(folder, id);
     if (note && isWithoutFile(note.recorded)) await removeCaptureFile(folder, id);
     else if (note) await writeNote(folder, { ...note, is_reported: true });
+  });
+}
+
+/** Notes that the collector has asked for this file, so that it is sent after the next start too. */
+export function markWanted(folder: string, id: string): Promise<void> {
+  return inTurn(notePath(folder, id), async () => {
+    const note = await readNote(folder, id);
+    if (note && !note.is_wanted) await writeNote(folder, { ...note, is_wanted: true });
   });
 }
 

@@ -15,7 +15,7 @@ export async function handOver(deps: { readonly spool: Pick<Spool, "add" | "find
   const path = filePath(folder, deps.id);
   const isHere = await stat(path).then((found) => found.isFile(), () => false);
   if (isHere) await deps.spool.add(path, "capture", { id: deps.id, move: true });
-  else if (deps.spool.find(deps.id) === null) return false;
+  else if ((await deps.spool.find(deps.id)) === null) return false;
   await removeCaptureFile(folder, deps.id);
   return true;
 }

@@ -106,11 +106,12 @@ async function settle({ folder, id, room, written, fault, lack, begun, ...file }
     return { path: null, recorded };
   }
   await rename(partPath(folder, id), filePath(folder, id));
-  if (file.about !== null) await syncFolder(folder);
+  // From here on the file is there and counts as one that is: what the disk refuses now is what is known of it, which the next start finds out anew.
+  if (file.about !== null) await syncFolder(folder).catch(() => {});
   const recorded: PcapRecorded = {
     ...ended, state: fault === null && lack === "" ? "whole" : "cut", size_bytes: written.bytes, sha256: written.sha256 ?? "", packets: held.packets,
     started_at: held.firstAt === null ? begun.started_at : new Date(held.firstAt).toISOString(), summary: file.about === null ? null : held.summary?.read() ?? null,
   };
-  if (file.about !== null) await writeNote(folder, { recorded, is_reported: false });
+  if (file.about !== null) await writeNote(folder, { recorded, is_reported: false }).catch(() => {});
   return { path: filePath(folder, id), recorded };
 }

@@ -1,5 +1,5 @@
 import { type CommandData, PCAP_COMMANDS } from "@lanthorn/contract/uplink";
-import { isWithoutFile, readNote, removeCaptureFile } from "../capture-files/facts.ts";
+import { isWithoutFile, markWanted, readNote, removeCaptureFile } from "../capture-files/facts.ts";
 import type { CommandAnswer, ToProcess } from "../messages.ts";
 import type { RequestedCaptures } from "../on-demand/captures.ts";
 import type { Watches } from "../on-demand/watches.ts";
@@ -37,8 +37,8 @@ export async function carryOutCommand(
     case "pcap_delete": {
       const { pcap_id: id } = PCAP_COMMANDS.pcap_delete.parse(data);
       const wasRunning = await captures.drop(id) || await files.drop(id);
-      const isStored = (await readNote(files.folder, id)) !== null || uploads.isSent(id);
-      uploads.remove(id);
+      const isStored = (await readNote(files.folder, id)) !== null || await uploads.isSent(id);
+      await uploads.remove(id);
       await removeCaptureFile(files.folder, id);
       files.forget(id);
       return { data: { deleted: wasRunning || isStored } };
@@ -55,10 +55,12 @@ export async function carryOutCommand(
 }
 
 async function fetchFile(id: string, folder: string, uploads: Uploads): Promise<CommandAnswer> {
-  if (uploads.isSent(id)) return { data: {} };
+  if (await uploads.isSent(id)) return { data: {} };
   const recorded = (await readNote(folder, id))?.recorded;
   if (!recorded || isWithoutFile(recorded)) return { refused: "the probe has no such file; it was removed to make room, or never was", reason: "no-such-file" };
   if (recorded.state === "recording") return { refused: "the file is still being written; ask when it has ended", reason: "not-now" };
+  // It may wait for days among those that are sent, and this process may end meanwhile. Where the disk takes no word of it, it is wanted all the same.
+  await markWanted(folder, id).catch(() => {});
   uploads.want(id);
   return { data: {} };
 }

@@ -110,6 +110,18 @@ describe("finished files", () => {
     await expect.poll(async () => (await spool().list()).map(({ id }) => id)).toEqual([data.pcap_id]);
   });
 
+  test("that were fetched and found no room among those that are sent are given again after a new start, those alone", async () => {
+    const parts = await start({ upload: "on_demand" }, 100);
+    const [wanted] = [await record(parts), await record(parts)];
+    expect(await command(parts, "pcap_fetch", { pcap_id: wanted.pcap_id })).toEqual({ data: {} });
+    await clock.advance(30_000);
+    expect(await spool().list()).toEqual([]);
+    await close(parts);
+    open.splice(0);
+    await start({ upload: "on_demand" });
+    await expect.poll(async () => (await spool().list()).map(({ id }) => id)).toEqual([wanted.pcap_id]);
+  });
+
   test("that are older than the settings keep are removed, evidence later", async () => {
     const parts = await start({ upload: "on_demand" }, 1e9, { evidence: { keep_days: 3 }, on_demand: { keep_days: 1 } });
     const [evidence, request] = [await record(parts, { trigger: "alert" }), await record(parts)];

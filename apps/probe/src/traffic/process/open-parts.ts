@@ -55,7 +55,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   const free = createFreeSpace({ path: dataDir, floorBytes: fromMegabytes(settings.continuous.free_floor_megabytes), clock });
   const rooms = createFileRooms({ free, settings, stored, clock, log });
   const uploads = createUploads({ spool: createSpool({ dataDir, budgetBytes: begin.spool_bytes }), dataDir, onGone: rooms.forget, log });
-  if (site.upload === "at_once") for (const id of stored.reported) uploads.want(id);
+  for (const id of site.upload === "at_once" ? [...stored.reported, ...stored.wanted] : stored.wanted) uploads.want(id);
   const { ringMemory, bufferMemory } = allocateMemory(settings);
   const pool = createBufferPool({ buffers: BUFFERS, memory: bufferMemory });
   const application = `lanthorn-probe ${begin.version}`;

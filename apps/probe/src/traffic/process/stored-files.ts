@@ -23,6 +23,8 @@ export interface StoredFiles {
   removeFinishedBefore(time: number, isMeant: IsMeant): Promise<number>;
   /** Those that were found of which the daemon has all that there is to say. */
   readonly reported: readonly string[];
+  /** Those that were found that the collector has asked for. */
+  readonly wanted: readonly string[];
   /** It was removed by somebody else. @returns Its bytes; 0 where it was not known. */
   forget(id: string): number;
 }
@@ -54,6 +56,7 @@ export function createStoredFiles({ folder, onRemoved, leastBytes }: {
 }): StoredFiles {
   const files = new Map<string, StoredFile>();
   const reported: string[] = [];
+  const wanted: string[] = [];
   const add = ({ pcap_id: id, trigger, size_bytes: size, finished_at, macs, ips }: PcapRecorded): number => {
     if (files.has(id)) return 0;
     const bytes = Math.max(size, leastBytes(trigger));
@@ -78,10 +81,11 @@ export function createStoredFiles({ folder, onRemoved, leastBytes }: {
   };
   return {
     forget, add,
-    found({ recorded, is_reported: isReported }) {
+    found({ recorded, is_reported: isReported, is_wanted: isWanted }) {
       if (recorded.size_bytes === 0 || isWithoutFile(recorded)) return;
       add(recorded);
       if (isReported) reported.push(recorded.pcap_id);
+      if (isWanted) wanted.push(recorded.pcap_id);
     },
     isOf: (id, isMeant) => files.has(id) && isMeant(files.get(id) as StoredFile),
     bytesOf: (isMeant) => [...files.values()].filter((file) => isMeant(file)).reduce((sum, { bytes }) => sum + bytes, 0),
@@ -95,7 +99,7 @@ export function createStoredFiles({ folder, onRemoved, leastBytes }: {
       const found = finishedBefore === undefined ? own.at(-1) : own.find(([, file]) => Date.parse(file.finished_at ?? "") < finishedBefore);
       return found ? remove(found[0], finishedBefore === undefined ? FOR_OTHERS : FOR_OWN) : null;
     },
-    reported,
+    reported, wanted,
     async removeOldest(isMeant) {
       const id = [...files].find(([, file]) => isMeant(file))?.[0];
       return id === undefined ? null : remove(id, FOR_NEWER);

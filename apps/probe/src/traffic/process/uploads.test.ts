@@ -20,7 +20,7 @@ test("a file that is deleted while it is handed over is not sent", async () => {
       ...spool,
       add(path, kind, options) {
         // It is deleted before it lies there.
-        if (options?.id === deleted) uploads.remove(deleted);
+        if (options?.id === deleted) void uploads.remove(deleted);
         return spool.add(path, kind, options);
       },
     },
@@ -28,6 +28,6 @@ test("a file that is deleted while it is handed over is not sent", async () => {
   uploads.want(deleted);
   uploads.want(kept);
   await expect.poll(() => gone).toEqual([deleted, kept]);
-  expect([uploads.isSent(deleted), uploads.isSent(kept)]).toEqual([false, true]);
+  expect([await uploads.isSent(deleted), await uploads.isSent(kept)]).toEqual([false, true]);
   rmSync(dataDir, { recursive: true });
 });

@@ -7,11 +7,11 @@ export interface Uploads {
   /** Gives a file to those that the daemon sends, now or when there is room among them. */
   want(id: string): void;
   /** Whether a file is already among those that the daemon sends. */
-  isSent(id: string): boolean;
+  isSent(id: string): Promise<boolean>;
   /** Tries again what did not fit. */
   tick(): void;
   /** Does not send it after all. */
-  remove(id: string): void;
+  remove(id: string): Promise<void>;
 }
 
 /**
@@ -33,7 +33,7 @@ export function createUploads(deps: {
       try {
         const isThere = await handOver({ spool, dataDir, id });
         // It was deleted meanwhile, before it lay where `remove` looks.
-        if (!waiting.delete(id)) spool.remove(id);
+        if (!waiting.delete(id)) await spool.remove(id);
         else if (isThere) log.info({ pcap_id: id }, "a capture file goes to the collector");
         if (isThere) deps.onGone(id);
         lastReason = "";
@@ -52,11 +52,11 @@ export function createUploads(deps: {
       waiting.add(id);
       void run();
     },
-    isSent: (id) => spool.find(id) !== null,
+    isSent: async (id) => (await spool.find(id)) !== null,
     tick: () => void (waiting.size > 0 && run()),
-    remove(id) {
+    async remove(id) {
       waiting.delete(id);
-      spool.remove(id);
+      await spool.remove(id);
     },
   };
 }
