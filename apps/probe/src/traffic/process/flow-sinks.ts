@@ -13,6 +13,10 @@ export interface FlowSinks {
 /** Sums since the process began. */
 export type FlowState = NonNullable<TrafficHealth["flows"]>;
 
+interface Sums extends Pick<FlowState, "ended" | "evicted"> {
+  readonly inspection: NonNullable<FlowState["inspection"]>;
+}
+
 /** What 150 MB leave beside a ring of 64 MiB. */
 const MAX_FLOWS = 8192;
 const INSPECTION = { total: 8 * 1024 * 1024 };
@@ -32,7 +36,7 @@ export function createFlowSinks(deps: { readonly random: () => number; readonly 
   const cursor = createFrameCursor();
   let isInspected = true;
   let isInspectionWanted = true;
-  let before: Omit<FlowState, "open" | "services"> = { ended: 0, evicted: 0, inspection: { steps: 0, too_costly: 0, too_long: 0 } };
+  let before: Sums = { ended: 0, evicted: 0, inspection: { steps: 0, too_costly: 0, too_long: 0 } };
   let analyzer = open();
   /** The one before, whose flows end by and by. */
   let last: Analyzer | null = null;
@@ -45,20 +49,20 @@ export function createFlowSinks(deps: { readonly random: () => number; readonly 
     });
   }
 
-  function add<T extends typeof before>(sums: T, one: Analyzer): T {
+  function add(sums: Sums, one: Analyzer): Sums {
     const { flows: { records, evicted }, inspection } = one.counters();
     const { steps, tooCostly, tooLong } = inspection ?? NOT_INSPECTED;
     const { inspection: { steps: stepsBefore, too_costly: tooCostlyBefore, too_long: tooLongBefore } } = sums;
     return {
-      ...sums, ended: sums.ended + records, evicted: sums.evicted + evicted,
+      ended: sums.ended + records, evicted: sums.evicted + evicted,
       inspection: { steps: stepsBefore + steps, too_costly: tooCostlyBefore + tooCostly, too_long: tooLongBefore + tooLong },
     };
   }
 
   const openFlows = (one: Analyzer) => one.counters().flows.open;
   const read = () => {
-    const sums = { ...add(before, analyzer), open: openFlows(analyzer) };
-    return last === null ? sums : { ...add(sums, last), open: sums.open + openFlows(last) };
+    const sums = add(before, analyzer);
+    return last === null ? { ...sums, open: openFlows(analyzer) } : { ...add(sums, last), open: openFlows(analyzer) + openFlows(last) };
   };
 
   /** Thousands of flows may end at once: some of them in each turn. */

@@ -6,7 +6,7 @@ import { createFrameCounts } from "../capture-files/counters.ts";
 import type { DiskRoom } from "../capture-files/disk-room.ts";
 import { type CaptureFileFacts, writeNote } from "../capture-files/facts.ts";
 import { narrower, privacyOf } from "../capture-files/privacy.ts";
-import { subjectOf } from "./stored-files.ts";
+import { subjectOf } from "./rooms/stored-files.ts";
 import type { OpenRecording, Recording, RecordingAbout, RecordingOptions } from "../recording.ts";
 
 /** Capture files about alerts and on demand, as far as they are written. */

@@ -1,7 +1,7 @@
 import type { PcapRecorded } from "@lanthorn/contract/uplink";
 import type { Clock, Log } from "@lanthorn/runtime";
-import { createDiskRoom, type DiskRoom, type FreeSpace } from "../capture-files/disk-room.ts";
-import { fromMegabytes, type TrafficSettings } from "../settings.ts";
+import { createDiskRoom, type DiskRoom, type FreeSpace } from "../../capture-files/disk-room.ts";
+import { fromMegabytes, type TrafficSettings } from "../../settings.ts";
 import { createEvidenceRoom } from "./evidence-room.ts";
 import type { IsMeant, StoredFiles } from "./stored-files.ts";
 
@@ -48,8 +48,9 @@ export function createFileRooms({ free, settings: { evidence, on_demand: onDeman
     });
     return room;
   };
-  const evidenceRoom = createDiskRoom({ free, budgetBytes: fromMegabytes(evidence.budget_megabytes), usedBytes: stored.bytesOf(ofAlerts) });
-  const shares = createEvidenceRoom({ room: evidenceRoom, stored, isMeant: ofAlerts, clock, log });
+  const budgetBytes = fromMegabytes(evidence.budget_megabytes);
+  const evidenceRoom = createDiskRoom({ free, budgetBytes, usedBytes: stored.bytesOf(ofAlerts) });
+  const shares = createEvidenceRoom({ room: evidenceRoom, budgetBytes, stored, clock, log });
   const kinds = [
     { isMeant: ofAlerts, room: evidenceRoom, keepMs: evidence.keep_days * DAY_MS },
     { isMeant: ofRequests, room: roomFor(ofRequests, onDemand.budget_megabytes), keepMs: onDemand.keep_days * DAY_MS },

@@ -3,18 +3,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFakeClock, createId, silentLog } from "@lanthorn/runtime";
 import { expect, test } from "vitest";
-import { createDiskRoom, createFreeSpace } from "../capture-files/disk-room.ts";
+import { createDiskRoom, createFreeSpace } from "../../capture-files/disk-room.ts";
 import { createEvidenceRoom } from "./evidence-room.ts";
 import { createStoredFiles } from "./stored-files.ts";
 
 const EVE = "02:00:00:00:00:66";
 const ANN = "02:00:00:00:00:02";
+const BOB = "02:00:00:00:00:03";
+const macOf = (count: number) => `02:00:00:01:${String(Math.floor(count / 100)).padStart(2, "0")}:${String(count % 100).padStart(2, "0")}`;
 
-function createScene(leastBytes = 0) {
+function createScene(leastBytes = 0, budgetBytes = 1000) {
   const clock = createFakeClock(1_700_000_000_000);
   const stored = createStoredFiles({ folder: "/nonexistent", onRemoved: () => {}, leastBytes: () => leastBytes });
-  const room = createDiskRoom({ free: createFreeSpace({ path: "/", floorBytes: 0, freeBytes: () => 1e12 }), budgetBytes: 1000 });
-  const rooms = createEvidenceRoom({ room, stored, isMeant: () => true, clock, log: silentLog });
+  const room = createDiskRoom({ free: createFreeSpace({ path: "/", floorBytes: 0, freeBytes: () => 1e12 }), budgetBytes });
+  const rooms = createEvidenceRoom({ room, budgetBytes, stored, clock, log: silentLog });
   return {
     clock, rooms, stored, room,
     /** Writes a file of so many bytes, as far as there is room. @returns Its id, and its bytes. */
@@ -58,10 +60,47 @@ test("who takes most gets room from its own evidence once that is a day old", as
   expect(stored.isOf(first.id, () => true)).toBe(false);
 });
 
+test("whoever takes another address for each alert pushes out nothing of others either, and who was known before still gets room", async () => {
+  const { write, stored, rooms } = createScene(0, 3200);
+  const isThere = ({ id }: { readonly id: string }) => stored.isOf(id, () => true);
+  const first = await write(ANN, 100);
+  const other = [await write(BOB, 100), await write(BOB, 100), await write(BOB, 100)];
+  for (let count = 0; count < 500; count += 1) await write(macOf(count), 100);
+  expect([first, ...other].map(isThere)).toEqual([true, true, true, true]);
+  expect(rooms.gaveWay).toBeGreaterThan(400);
+  expect((await write(ANN, 100)).written).toBe(100);
+  expect([first, ...other].map(isThere)).toEqual([true, true, true, true]);
+});
+
+test("those who are new get shares of their own again on another day", async () => {
+  const { write, stored, clock } = createScene(0, 3200);
+  for (let count = 0; count < 500; count += 1) await write(macOf(count), 100);
+  await clock.leap(86_400_001);
+  const fresh = await write(ANN, 100);
+  expect(fresh.written).toBe(100);
+  for (let count = 500; count < 1000; count += 1) await write(macOf(count), 100);
+  expect(stored.isOf(fresh.id, () => true)).toBe(true);
+});
+
+test("the first evidence about somebody goes for nobody else's for a day, where it is small", async () => {
+  const { write, stored, clock } = createScene();
+  const remove = (smallBytes: number) => stored.removeNewestOf(ANN, { since: clock.now() - 86_400_000, smallBytes });
+  await write(ANN, 100);
+  expect([await remove(100), await remove(99)]).toEqual([null, 100]);
+  await write(ANN, 100);
+  await write(ANN, 50);
+  expect([await remove(100), await remove(100)]).toEqual([50, null]);
+  await clock.leap(86_400_001);
+  expect([await remove(100), await remove(100)]).toEqual([100, null]);
+});
+
 test("small files count for more than their bytes, so that there are never too many", async () => {
-  const { write, stored, room } = createScene(100);
+  const { write, stored, room, clock } = createScene(100);
   const written = [];
-  for (let count = 0; count < 30; count += 1) written.push(await write(`02:00:00:00:01:${String(count).padStart(2, "0")}`, 50));
+  for (let count = 0; count < 30; count += 1) {
+    if (count % 10 === 0) await clock.leap(86_400_001);
+    written.push(await write(macOf(count), 50));
+  }
   expect(written.every((one) => one.written === 50)).toBe(true);
   expect(written.filter(({ id }) => stored.isOf(id, () => true))).toHaveLength(10);
   expect([room.usedBytes, stored.bytesOf(() => true)]).toEqual([1000, 1000]);

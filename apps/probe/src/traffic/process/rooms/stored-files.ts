@@ -1,5 +1,6 @@
 import type { PcapRecorded } from "@lanthorn/contract/uplink";
-import { type CaptureNote, isWithoutFile, removeForRoom } from "../capture-files/facts.ts";
+import { type CaptureNote, isWithoutFile, removeForRoom } from "../../capture-files/facts.ts";
+import { createEvidenceShares } from "./evidence-shares.ts";
 
 /** Finished files that lie on this machine, for their budgets. */
 export interface StoredFiles {
@@ -12,13 +13,18 @@ export interface StoredFiles {
   found(note: CaptureNote): void;
   /** Removes the oldest one of a kind, for newer ones. @returns Its bytes; null where there is none. */
   removeOldest(isMeant: IsMeant): Promise<number | null>;
-  /** Bytes by whom the files are about. */
-  bytesBySubject(isMeant: IsMeant): Map<string, number>;
+  /** Whose share of evidence's budget a file counts in that begins now, at milliseconds since the epoch. */
+  shareOf(subject: string, now: number): string;
+  /** Bytes of evidence by share. */
+  bytesByShare(): Map<string, number>;
   /**
-   * Removes the newest one about somebody, for another's evidence; or the oldest that was finished before, where that is given, for its own.
+   * Removes the newest evidence of a share, for another's; but not its first of the last day, if that is small.
+   * @param options.since Of the last day.
    * @returns Its bytes; null where there is none.
    */
-  removeOf(subject: string, isMeant: IsMeant, finishedBefore?: number): Promise<number | null>;
+  removeNewestOf(share: string, options: { readonly since: number; readonly smallBytes: number }): Promise<number | null>;
+  /** Removes the oldest evidence of a share that was finished before, for its own newer. @returns Its bytes; null where there is none. */
+  removeOldestOf(share: string, finishedBefore: number): Promise<number | null>;
   /** Removes those of a kind that were finished before, milliseconds since the epoch. @returns Their bytes. */
   removeFinishedBefore(time: number, isMeant: IsMeant): Promise<number>;
   /** Those that were found of which the daemon has all that there is to say. */
@@ -32,9 +38,11 @@ export interface StoredFiles {
 /** Which kind a file is of. */
 export type IsMeant = (recorded: Pick<PcapRecorded, "trigger">) => boolean;
 
-interface StoredFile extends Pick<PcapRecorded, "trigger" | "finished_at" | "macs" | "ips"> {
+interface StoredFile extends Pick<PcapRecorded, "trigger" | "finished_at"> {
   /** What it counts for: its bytes, or what the smallest file does. */
   readonly bytes: number;
+  /** Of evidence's budget; "" for other files. */
+  readonly share: string;
 }
 
 /** Whom a file is about, in one word: the device of its first alert. */
@@ -55,12 +63,15 @@ export function createStoredFiles({ folder, onRemoved, leastBytes }: {
   readonly folder: string; readonly onRemoved: (recorded: PcapRecorded) => void; readonly leastBytes: (trigger: PcapRecorded["trigger"]) => number;
 }): StoredFiles {
   const files = new Map<string, StoredFile>();
+  const shares = createEvidenceShares({ isInUse: (share) => [...files.values()].some((file) => file.share === share) });
+  const evidenceOf = (share: string) => [...files].filter(([, file]) => file.trigger === "alert" && file.share === share);
   const reported: string[] = [];
   const wanted: string[] = [];
-  const add = ({ pcap_id: id, trigger, size_bytes: size, finished_at, macs, ips }: PcapRecorded): number => {
+  const add = ({ pcap_id: id, trigger, size_bytes: size, started_at: startedAt, finished_at: finishedAt, macs, ips }: PcapRecorded): number => {
     if (files.has(id)) return 0;
     const bytes = Math.max(size, leastBytes(trigger));
-    files.set(id, { trigger, bytes, finished_at, macs: macs.slice(0, 1), ips: ips.slice(0, 1) });
+    const share = trigger === "alert" ? shares.of(subjectOf({ macs, ips }), Date.parse(startedAt ?? finishedAt ?? "") || 0) : "";
+    files.set(id, { trigger, bytes, finished_at: finishedAt, share });
     return bytes - size;
   };
   const remove = async (id: string, why: string): Promise<number> => {
@@ -89,15 +100,21 @@ export function createStoredFiles({ folder, onRemoved, leastBytes }: {
     },
     isOf: (id, isMeant) => files.has(id) && isMeant(files.get(id) as StoredFile),
     bytesOf: (isMeant) => [...files.values()].filter((file) => isMeant(file)).reduce((sum, { bytes }) => sum + bytes, 0),
-    bytesBySubject(isMeant) {
+    shareOf: shares.of,
+    bytesByShare() {
       const sums = new Map<string, number>();
-      for (const file of files.values()) if (isMeant(file)) sums.set(subjectOf(file), (sums.get(subjectOf(file)) ?? 0) + file.bytes);
+      for (const { trigger, share, bytes } of files.values()) if (trigger === "alert") sums.set(share, (sums.get(share) ?? 0) + bytes);
       return sums;
     },
-    async removeOf(subject, isMeant, finishedBefore) {
-      const own = [...files].filter(([, file]) => isMeant(file) && subjectOf(file) === subject);
-      const found = finishedBefore === undefined ? own.at(-1) : own.find(([, file]) => Date.parse(file.finished_at ?? "") < finishedBefore);
-      return found ? remove(found[0], finishedBefore === undefined ? FOR_OTHERS : FOR_OWN) : null;
+    async removeNewestOf(share, { since, smallBytes }) {
+      const own = evidenceOf(share);
+      const [id, file] = own.at(-1) ?? [];
+      const isKept = file === undefined || (own.length === 1 && file.bytes <= smallBytes && Date.parse(file.finished_at ?? "") >= since);
+      return id === undefined || isKept ? null : remove(id, FOR_OTHERS);
+    },
+    async removeOldestOf(share, finishedBefore) {
+      const [id] = evidenceOf(share).find(([, file]) => Date.parse(file.finished_at ?? "") < finishedBefore) ?? [];
+      return id === undefined ? null : remove(id, FOR_OWN);
     },
     reported, wanted,
     async removeOldest(isMeant) {
