@@ -22,12 +22,21 @@ class TransactionalDialect extends SqliteDialect {
  * A dialect over an open connection, closed with it. Statements stay prepared: Kysely prepares at every call, which took
  * more time than running the statement. A writer's `begin` becomes `begin immediate`: a transaction that reads first and
  * writes later would otherwise fail outright when another process has written in between.
+ * @param wrote Is called with how many rows were changed, when that is committed, or will be with others.
  */
-export function dialectOf(connection: Sqlite.Database): SqliteDialect {
-  return new TransactionalDialect({ database: keepStatements(connection) });
+export function dialectOf(connection: Sqlite.Database, wrote: (rows: number) => void = () => {}): SqliteDialect {
+  return new TransactionalDialect({ database: keepStatements(connection, wrote) });
 }
 
-function keepStatements(connection: Sqlite.Database): SqliteDatabase {
+function keepStatements(connection: Sqlite.Database, wrote: (rows: number) => void): SqliteDatabase {
+  let changed = 0;
+  const count = (result: Sqlite.RunResult) => {
+    changed += result.changes;
+    if (connection.inTransaction) return result;
+    wrote(changed);
+    changed = 0;
+    return result;
+  };
   const kept = new Map<string, SqliteStatement>();
   return {
     close() {
@@ -43,7 +52,7 @@ function keepStatements(connection: Sqlite.Database): SqliteDatabase {
         kept.set(text, known);
         return known;
       }
-      const prepared = statement(connection, text);
+      const prepared = statement(connection, text, count);
       kept.set(text, prepared);
       if (kept.size > KEPT_STATEMENTS) kept.delete(kept.keys().next().value as string);
       return prepared;
@@ -53,13 +62,13 @@ function keepStatements(connection: Sqlite.Database): SqliteDatabase {
 
 const NOTHING_DONE = { changes: 0, lastInsertRowid: 0 } as const;
 
-function statement(connection: Sqlite.Database, text: string): SqliteStatement {
+function statement(connection: Sqlite.Database, text: string, count: (result: Sqlite.RunResult) => Sqlite.RunResult): SqliteStatement {
   const prepared = connection.prepare<[readonly unknown[]]>(text);
   return {
     reader: prepared.reader,
     all: (parameters) => prepared.all(parameters),
     // On a full disk SQLite has undone the transaction itself; a second time is an error that would hide the first one.
-    run: (parameters) => (text === "rollback" && !connection.inTransaction ? NOTHING_DONE : prepared.run(parameters)),
+    run: (parameters) => (text === "rollback" && !connection.inTransaction ? NOTHING_DONE : count(prepared.run(parameters))),
     iterate: (parameters) => prepared.iterate(parameters),
   };
 }

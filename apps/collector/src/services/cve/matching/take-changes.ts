@@ -20,7 +20,7 @@ export interface TakeDependencies {
 /** Devices that are looked at together, so that software of one product is judged one after the other. */
 const AHEAD = 512;
 /** Devices that are read at once, those whose assignments are written in one transaction, and software that is judged together. */
-const [READ, WRITTEN, JUDGED] = [32, 32, 16];
+const [READ, WRITTEN, JUDGED] = [32, 64, 32];
 /** What a tenant may take of judging before the next one has its turn. */
 const TURN_MS = 1000;
 

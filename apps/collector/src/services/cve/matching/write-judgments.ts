@@ -22,7 +22,7 @@ interface JudgmentWriter {
 }
 
 /** Judgments that are written in one transaction. */
-export const CHUNK = 500;
+export const CHUNK = 1500;
 /** And between two turns of the event loop: one or two milliseconds. */
 const TURN = 64;
 /** CVEs that are known to be in `matched_cves`. */
