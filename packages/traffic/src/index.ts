@@ -14,3 +14,6 @@ export { decodeClientHello, type TlsClientHello } from "./protocols/tls/client-h
 export { createHandshakeJoiner, type HandshakeJoiner } from "./protocols/tls/handshake-joiner.ts";
 export { decodeServerHello, type TlsServerHello } from "./protocols/tls/server-hello.ts";
 export { decodeKexinit, type SshKexinit } from "./protocols/ssh/kexinit.ts";
+export { readSmb1 } from "./protocols/smb/smb1.ts";
+export { readSmb2 } from "./protocols/smb/smb2.ts";
+export type { SmbFacts } from "./protocols/smb/smb-facts.ts";

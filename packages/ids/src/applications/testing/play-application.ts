@@ -6,6 +6,11 @@ import { APPLICATION_LIMITS, type Application, type ApplicationFlow, type Direct
 /** What one side says at once. */
 export type Turn = readonly [direction: Direction, bytes: Uint8Array];
 
+/** @param text `>` and `<` begin what client and server say, in base64. */
+export function turns(text: string): readonly Turn[] {
+  return (text.match(/[<>][^<>]*/g) ?? []).map((turn) => [turn.startsWith(">") ? "to-server" : "to-client", Uint8Array.from(Buffer.from(turn.slice(1), "base64"))]);
+}
+
 /** What a transaction had when it ended: `tls.sni to-server` → its instances, one character a byte. Nothing where nothing is. */
 export interface Seen {
   readonly [field: string]: readonly (string | number)[];

@@ -1,10 +1,5 @@
 /** Real handshakes of OpenSSL 3 with itself, with certificates made for them. For tests only. */
-import type { Turn } from "./play-application.ts";
-
-/** `>` and `<` begin what client and server say, in base64. */
-function turns(text: string): readonly Turn[] {
-  return (text.match(/[<>][^<>]*/g) ?? []).map((turn) => [turn.startsWith(">") ? "to-server" : "to-client", Uint8Array.from(Buffer.from(turn.slice(1), "base64"))]);
-}
+import { type Turn, turns } from "./play-application.ts";
 
 /** TLS 1.2, with a certificate that has every kind of attribute. */
 export const TLS_1_2: readonly Turn[] = turns(`
