@@ -1,0 +1,44 @@
+/** Small questions about bytes of HTTP. */
+
+/** White space as C's `isspace` has it. */
+export function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d);
+}
+
+/** Space and tab. */
+export function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x09;
+}
+
+/** A digit's value, or -1. */
+export function hexValue(byte: number | undefined): number {
+  if (byte === undefined || byte < 0x30) return -1;
+  if (byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+}
+
+/** ASCII's capital letters become small ones. */
+export function lowerByte(byte: number): number {
+  return byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte;
+}
+
+/** A copy in lower case. */
+export function lowered(bytes: Uint8Array): Uint8Array {
+  return bytes.map(lowerByte);
+}
+
+/** The bytes as text, one character each. */
+export function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+}
+
+/** Text of Latin-1 as bytes. */
+export function bytesOf(text: string): Uint8Array {
+  return Buffer.from(text, "latin1");
+}
+
+/** One after the other. */
+export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array {
+  return Buffer.concat(pieces);
+}

@@ -1,0 +1,94 @@
+/** One request or response as it comes: its head in one run of bytes, its body in another. */
+import { GrowingBytes } from "../growing-bytes.ts";
+import type { HttpBody } from "./body.ts";
+import { type HttpFields, readFields } from "./fields.ts";
+
+/** How far a message is. Bodies are there in part before `done`; what follows a body may still be added to the head. */
+export const HTTP_STAGE = { begun: 0, line: 1, fields: 2, head: 3, done: 255 } as const;
+
+/** First lines, fields, trailers, and what ends them. */
+export const MAX_HEAD_BYTES = 128 * 1024;
+
+/** One message. */
+export class HttpMessage {
+  readonly isResponse: boolean;
+  /** All lines of its head, of the response that comes before another, and of its trailers. */
+  readonly head: GrowingBytes;
+  /** Beginning and end of each line of fields in `head`. */
+  readonly #lines: number[] = [];
+  #line: readonly [number, number] = [0, 0];
+  /** Where the fields begin; -1 before. */
+  #fieldsFrom = -1;
+  #fields: HttpFields | null = null;
+  /** Goes up when the head has changed: what was made of it is out of date. */
+  version = 0;
+  stage: number = HTTP_STAGE.begun;
+  body: HttpBody | null = null;
+  /** Its fields say nothing that can be believed about its body: as a whole they are not looked at. */
+  isRefused = false;
+
+  constructor(isResponse: boolean, hold: (octets: number) => void) {
+    this.isResponse = isResponse;
+    this.head = new GrowingBytes(MAX_HEAD_BYTES, hold);
+  }
+
+  /** How many lines of fields there are. */
+  get lineCount(): number {
+    return this.#lines.length / 2;
+  }
+
+  /** The first line, without its end. */
+  get line(): Uint8Array {
+    return this.head.view.subarray(...this.#line);
+  }
+
+  /** The fields as they were sent, with the empty line; `null` before they come. */
+  get rawFields(): Uint8Array | null {
+    return this.#fieldsFrom < 0 || this.head.length === this.#fieldsFrom ? null : this.head.view.subarray(this.#fieldsFrom);
+  }
+
+  /** What the lines of fields say that are there. */
+  get fields(): HttpFields {
+    this.#fields ??= readFields(this.head.view, this.#lines, this.isResponse);
+    return this.#fields;
+  }
+
+  /** The first line is in the head, from `from` to `to`; one that comes after another response takes its place. */
+  setLine(from: number, to: number): void {
+    this.#line = [from, this.#trim(from, to)];
+    if (this.#fieldsFrom < 0) this.#fieldsFrom = this.head.length;
+    this.#lines.length = 0;
+    this.#changed(HTTP_STAGE.line);
+  }
+
+  /** A line of fields is in the head. */
+  addLine(from: number, to: number): void {
+    this.#lines.push(from, to);
+    this.#changed(this.stage);
+  }
+
+  /** Goes on to `stage`. */
+  reach(stage: number): void {
+    this.#changed(Math.max(stage, this.stage));
+  }
+
+  /** Forgets what it holds. */
+  clear(): void {
+    this.head.clear();
+    this.body?.clear();
+  }
+
+  #changed(stage: number): void {
+    this.version += 1;
+    this.#fields = null;
+    this.stage = stage;
+  }
+
+  /** Only what ends lines is taken away. */
+  #trim(from: number, to: number): number {
+    const view = this.head.view;
+    let end = to;
+    while (end > from && (view[end - 1] === 0x0d || view[end - 1] === 0x0a)) end -= 1;
+    return end;
+  }
+}

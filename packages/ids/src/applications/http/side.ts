@@ -1,0 +1,186 @@
+/** One direction of a connection: which of its bytes are lines, fields and bodies of which message. */
+import type { HttpBody } from "./body.ts";
+import { BodyReader } from "./body-reader.ts";
+import type { Framing } from "./framing.ts";
+import { LineSplitter } from "./line-splitter.ts";
+import { HTTP_STAGE, type HttpMessage } from "./message.ts";
+
+/** What a side asks of its connection. */
+export interface SideHooks {
+  /** Bytes between messages, of which there is one at least. @returns Where a message begins: at `from`, or the end of what was taken. */
+  between(bytes: Uint8Array, from: number): number;
+  /** A message begins. */
+  begin(): HttpMessage;
+  /** The first line is there. @returns Whether fields follow; else the next line is tried. */
+  onLine(message: HttpMessage, from: number, to: number): boolean;
+  /** All fields are there. @returns How the body ends; `null` where this side cannot be understood, `again` where another first line follows. */
+  onHead(message: HttpMessage): Framing | "again" | null;
+  /** Where the body's bytes go. */
+  bodyOf(message: HttpMessage): HttpBody;
+  /** There is more of the body to look at. */
+  onBody(message: HttpMessage): void;
+  /** Nothing more of it comes. */
+  onOver(message: HttpMessage): void;
+  /** An event, named without `request_` or `response_`, unless it has a name of its own. */
+  onFault(message: HttpMessage, fault: string): void;
+}
+
+type State = "between" | "line" | "fields" | "body" | "trailers" | "lost";
+
+/** Suricata's `headers-limit`. */
+const MAX_LINES = 1024;
+
+/** One side. */
+export class HttpSide {
+  readonly #hooks: SideHooks;
+  readonly #isResponse: boolean;
+  readonly #lines: LineSplitter;
+  #state: State = "between";
+  #message: HttpMessage | null = null;
+  #body: BodyReader | null = null;
+
+  constructor(isResponse: boolean, hooks: SideHooks) {
+    this.#isResponse = isResponse;
+    this.#hooks = hooks;
+    this.#lines = new LineSplitter(isResponse);
+  }
+
+  /** Its bytes are not read any more. */
+  get isLost(): boolean {
+    return this.#state === "lost";
+  }
+
+  /** Reads no more. */
+  lose(): void {
+    this.#state = "lost";
+  }
+
+  /** Reads the next bytes. */
+  read(bytes: Uint8Array): void {
+    let at = 0;
+    while (at < bytes.length && this.#state !== "lost") at = this.#step(bytes, at);
+  }
+
+  /** Bytes are missing. Inside a body it is known what follows. */
+  gap(octets: number): void {
+    if (this.#state === "between") this.#state = "lost";
+    else if (this.#state !== "body" || this.#body?.skip(octets) !== true) this.#lose();
+    else if (this.#body.state === "over") this.#over();
+  }
+
+  /** The connection is over. */
+  end(): void {
+    const message = this.#message;
+    if (!message || this.#state === "lost" || this.#state === "between") return;
+    // A first line without an end may be content, as in HTTP/0.9.
+    const { length } = message.head;
+    if (this.#state === "line" && length > this.#lines.from) this.#hooks.onLine(message, this.#lines.from, length);
+    this.#over();
+  }
+
+  #step(bytes: Uint8Array, at: number): number {
+    if (this.#state === "body") return this.#readBody(bytes, at);
+    if (this.#state !== "between") return this.#readLine(bytes, at);
+    const from = this.#hooks.between(bytes, at);
+    // The hook may have ended this side.
+    if (from > at || this.#state !== "between") return from;
+    this.#message = this.#hooks.begin();
+    this.#state = "line";
+    this.#lines.begin(this.#message.head);
+    return from;
+  }
+
+  #readLine(bytes: Uint8Array, at: number): number {
+    const message = this.#message as HttpMessage;
+    const kind = this.#lines.read(message.head, bytes, at);
+    const next = this.#lines.at;
+    if (kind === null) {
+      if (this.#lines.isTooLong(message.head)) this.#cutLine(message);
+      return next;
+    }
+    const { from, to } = this.#lines;
+    if (this.#state === "line") {
+      if (kind === "line" && this.#hooks.onLine(message, from, to)) this.#state = "fields";
+      else if (this.#isResponse && message.stage === HTTP_STAGE.begun) message.head.clear();
+    } else if (kind === "line") {
+      message.addLine(from, to);
+      if (message.lineCount > MAX_LINES) this.#fail("too_many_headers");
+    } else this.#endFields(message);
+    this.#lines.begin(message.head);
+    return next;
+  }
+
+  /** A line without an end is an attack, or content without a head. */
+  #cutLine(message: HttpMessage): void {
+    const isContent = this.#isResponse && this.#state === "line" && !this.#hooks.onLine(message, this.#lines.from, message.head.length);
+    if (!isContent) this.#fail("field_too_long");
+    else message.head.clear();
+    this.#lines.begin(message.head);
+  }
+
+  #endFields(message: HttpMessage): void {
+    for (const fault of message.fields.faults) this.#hooks.onFault(message, fault);
+    if (this.#state === "trailers") {
+      this.#over();
+      return;
+    }
+    const framing = this.#hooks.onHead(message);
+    if (framing === "again") this.#state = "line";
+    else if (framing === null) {
+      message.isRefused = true;
+      message.reach(HTTP_STAGE.fields);
+      this.#lose();
+    } else {
+      message.reach(HTTP_STAGE.head);
+      this.#beginBody(message, framing);
+    }
+  }
+
+  #beginBody(message: HttpMessage, framing: Framing): void {
+    if (framing.kind === "none") {
+      this.#over();
+      return;
+    }
+    const body = this.#hooks.bodyOf(message);
+    this.#body = new BodyReader(framing, this.#isResponse ? "response" : "request", {
+      sink: (bytes) => {
+        if (body.add(bytes)) this.#hooks.onBody(message);
+      },
+      onFault: (fault) => this.#hooks.onFault(message, fault),
+    });
+    this.#state = "body";
+  }
+
+  #readBody(bytes: Uint8Array, at: number): number {
+    const body = this.#body as BodyReader;
+    const next = body.read(bytes, at);
+    if (body.state === "over") this.#over();
+    else if (body.state === "broken") this.#lose();
+    else if (body.state === "trailer") {
+      this.#state = "trailers";
+      this.#lines.begin((this.#message as HttpMessage).head);
+    }
+    return next;
+  }
+
+  #fail(fault: string): void {
+    if (this.#message) this.#hooks.onFault(this.#message, fault);
+    this.#lose();
+  }
+
+  #lose(): void {
+    const message = this.#message;
+    this.#over();
+    this.#state = "lost";
+    // What is there of the body can be looked at, as nothing more comes.
+    if (message?.body?.finish() === true) this.#hooks.onBody(message);
+  }
+
+  #over(): void {
+    const message = this.#message as HttpMessage;
+    this.#message = null;
+    this.#body = null;
+    this.#state = "between";
+    this.#hooks.onOver(message);
+  }
+}
