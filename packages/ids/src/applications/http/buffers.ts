@@ -2,12 +2,12 @@
 import type { BufferName } from "../../rules/buffer-names.ts";
 import type { BufferStage } from "../application.ts";
 import { bytesOf, joinBytes, latin1 } from "./bytes.ts";
-import { joinedValue, mergeFields } from "./fields.ts";
+import { joinedValue, mergeFields } from "./head/fields.ts";
 import { HTTP_STAGE, type HttpMessage } from "./message.ts";
-import { boundaryOf, parameterOf, readFormFiles } from "./multipart.ts";
-import type { RequestHost } from "./host.ts";
-import type { RequestLine, StatusLine } from "./start-line.ts";
-import type { NormalizedUri } from "./uri.ts";
+import { boundaryOf, parameterOf, readFormFiles } from "./body/multipart.ts";
+import type { RequestHost } from "./head/host.ts";
+import type { RequestLine, StatusLine } from "./head/start-line.ts";
+import type { NormalizedUri } from "./uri/uri.ts";
 
 /** What buffers are made of. */
 export interface HttpExchange {

@@ -1,5 +1,5 @@
 import { deflateSync, gzipSync } from "node:zlib";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { BufferName } from "../../rules/buffer-names.ts";
 import { keyOf, playApplication, type PlayOptions, type Said } from "../testing/play-conversation.ts";

@@ -1,15 +1,15 @@
 /** HTTP/1 for rules: both directions of a connection as transactions with Suricata's buffers. @see RFC 9112 */
 import type { Application, ApplicationLimits, ApplicationOutput, ApplicationParser, CreateApplication, Direction, FirstBytes, RecognitionVerdict } from "../application.ts";
 import type { Coding } from "../inflate/content-decoder.ts";
-import { HttpBody } from "./body.ts";
+import { HttpBody } from "./body/body.ts";
 import { HTTP_BUFFERS } from "./buffers.ts";
 import { latin1 } from "./bytes.ts";
 import { HTTP_EVENTS } from "./events.ts";
-import { joinedValue } from "./fields.ts";
-import { type Framing, framingOfRequest, framingOfResponse, includesWord } from "./framing.ts";
+import { joinedValue } from "./head/fields.ts";
+import { type Framing, framingOfRequest, framingOfResponse, includesWord } from "./body/framing.ts";
 import { HTTP_STAGE, type HttpMessage } from "./message.ts";
 import { HttpSide, type SideHooks } from "./side.ts";
-import { isKnownMethod, mayBeginRequest, mayBeginResponse } from "./start-line.ts";
+import { isKnownMethod, mayBeginRequest, mayBeginResponse } from "./head/start-line.ts";
 import { HttpTransaction, isNewProtocol } from "./transaction.ts";
 
 /** Suricata's `minimal-inspect-size` of requests and responses. */

@@ -1,7 +1,7 @@
 /** One request or response as it comes: its head in one run of bytes, its body in another. */
 import { GrowingBytes } from "../growing-bytes.ts";
-import type { HttpBody } from "./body.ts";
-import { type HttpFields, readFields } from "./fields.ts";
+import type { HttpBody } from "./body/body.ts";
+import { type HttpFields, readFields } from "./head/fields.ts";
 
 /** How far a message is. Bodies are there in part before `done`; what follows a body may still be added to the head. */
 export const HTTP_STAGE = { begun: 0, line: 1, fields: 2, head: 3, done: 255 } as const;

@@ -1,8 +1,8 @@
 /** One direction of a connection: which of its bytes are lines, fields and bodies of which message. */
-import type { HttpBody } from "./body.ts";
-import { BodyReader } from "./body-reader.ts";
-import type { Framing } from "./framing.ts";
-import { LineSplitter } from "./line-splitter.ts";
+import type { HttpBody } from "./body/body.ts";
+import { BodyReader } from "./body/body-reader.ts";
+import type { Framing } from "./body/framing.ts";
+import { LineSplitter } from "./head/line-splitter.ts";
 import { HTTP_STAGE, type HttpMessage } from "./message.ts";
 
 /** What a side asks of its connection. */

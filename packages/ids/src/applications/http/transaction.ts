@@ -3,11 +3,11 @@ import { BUFFER_FACTS, type BufferName } from "../../rules/buffer-names.ts";
 import type { Direction, Transaction, TransactionNumber } from "../application.ts";
 import { buildBuffer, isGrowing } from "./buffers.ts";
 import { latin1 } from "./bytes.ts";
-import { joinedValue } from "./fields.ts";
-import { hostOf, type RequestHost } from "./host.ts";
+import { joinedValue } from "./head/fields.ts";
+import { hostOf, type RequestHost } from "./head/host.ts";
 import { HTTP_STAGE, HttpMessage } from "./message.ts";
-import { readRequestLine, readStatusLine, type RequestLine, type StatusLine } from "./start-line.ts";
-import { type NormalizedUri, normalizeUri } from "./uri.ts";
+import { readRequestLine, readStatusLine, type RequestLine, type StatusLine } from "./head/start-line.ts";
+import { type NormalizedUri, normalizeUri } from "./uri/uri.ts";
 
 const NOTHING = new Uint8Array(0);
 const NO_INSTANCES: readonly Uint8Array[] = [];

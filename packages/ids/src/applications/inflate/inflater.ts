@@ -63,18 +63,16 @@ export class Inflater {
   }
 
   #step(): Step {
-    switch (this.#stage) {
-      case "block": return this.#block();
-      case "stored-length": return this.#storedLength();
-      case "stored": return this.#stored();
-      case "dynamic": return this.#dynamic();
-      case "code-lengths": return this.#readCodeLengths();
-      case "lengths": return this.#readLengths();
-      case "symbol": return this.#symbols();
-      case "length": return this.#length();
-      case "distance": return this.#distance();
-      case "copy": return this.#copy();
-    }
+    const stage = this.#stage;
+    if (stage === "symbol") return this.#symbols();
+    if (stage === "length") return this.#length();
+    if (stage === "distance") return this.#distance();
+    if (stage === "copy") return this.#copy();
+    if (stage === "block") return this.#block();
+    if (stage === "stored-length") return this.#storedLength();
+    if (stage === "stored") return this.#stored();
+    if (stage === "dynamic") return this.#dynamic();
+    return stage === "code-lengths" ? this.#readCodeLengths() : this.#readLengths();
   }
 
   #block(): Step {

@@ -1,6 +1,6 @@
 /** Targets of requests as Suricata normalizes them: what stands behind other spellings, without what servers take away. @see RFC 3986 section 5.2.4 */
 import { bestFitByte } from "./best-fit.ts";
-import { hexValue, lowered } from "./bytes.ts";
+import { hexValue, lowered } from "../bytes.ts";
 
 /** Parts of a target as they were sent; `null` where it has none. */
 interface TargetParts {
@@ -63,8 +63,9 @@ function splitTarget(target: Uint8Array): TargetParts {
 }
 
 function endOf(target: Uint8Array, from: number, isHost: boolean): number {
+  const last = isHost ? SLASH : QUESTION_MARK;
   let at = from;
-  while (at < target.length && target[at] !== QUESTION_MARK && target[at] !== 0x23 && !(isHost && target[at] === SLASH)) at += 1;
+  while (at < target.length && target[at] !== QUESTION_MARK && target[at] !== 0x23 && target[at] !== last) at += 1;
   return at;
 }
 

@@ -1,5 +1,5 @@
 /** Header fields of a message, as libhtp reads them: leniently. @see RFC 9112 section 5 */
-import { isBlank, isSpace, latin1, lowerByte } from "./bytes.ts";
+import { isBlank, isSpace, latin1, lowerByte } from "../bytes.ts";
 
 /** Where the fields of a message are in its bytes. */
 export interface HttpFields {
@@ -86,8 +86,10 @@ function hasColon(bytes: Uint8Array, from: number, to: number): boolean {
 
 function readField(bytes: Uint8Array, places: number[], line: readonly [number, number], isResponse: boolean): FieldFault | null {
   let [from, to] = line;
+  // Names of requests end at a zero byte.
+  const last = isResponse ? COLON : 0;
   let colon = from;
-  while (colon < to && bytes[colon] !== COLON && (isResponse || bytes[colon] !== 0)) colon += 1;
+  while (colon < to && bytes[colon] !== COLON && bytes[colon] !== last) colon += 1;
   while (to > from && isSpace(bytes[to - 1])) to -= 1;
   if (bytes[colon] !== COLON || colon >= line[1]) {
     while (from < to && isSpace(bytes[from])) from += 1;

@@ -1,6 +1,6 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { bytesOf, latin1 } from "./bytes.ts";
+import { bytesOf, latin1 } from "../bytes.ts";
 import { normalizeUri } from "./uri.ts";
 
 /** What Suricata 7.0.10 has in `http.uri`. */

@@ -1,7 +1,7 @@
 /** Which host a request is for. @see RFC 9110 section 7.2 */
-import { latin1, lowered } from "./bytes.ts";
+import { latin1, lowered } from "../bytes.ts";
 import { joinedValue, type HttpFields } from "./fields.ts";
-import { type NormalizedUri, portOf } from "./uri.ts";
+import { type NormalizedUri, portOf } from "../uri/uri.ts";
 
 /** The host of a request, as rules see it. */
 export interface RequestHost {

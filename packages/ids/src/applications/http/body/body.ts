@@ -1,6 +1,6 @@
 /** What rules see of a body: its beginning, decoded, in steps. */
-import { GrowingBytes } from "../growing-bytes.ts";
-import { type Coding, type ContentDecoder, createContentDecoder } from "../inflate/content-decoder.ts";
+import { GrowingBytes } from "../../growing-bytes.ts";
+import { type Coding, type ContentDecoder, createContentDecoder } from "../../inflate/content-decoder.ts";
 
 /** What decides how a body is kept. */
 export interface BodyOptions {

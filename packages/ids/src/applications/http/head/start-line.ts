@@ -1,5 +1,5 @@
 /** First lines of messages, as libhtp reads them. @see RFC 9112 sections 3 and 4 */
-import { isSpace, latin1 } from "./bytes.ts";
+import { isSpace, latin1 } from "../bytes.ts";
 
 /** Parts of a request line; views. */
 export interface RequestLine {

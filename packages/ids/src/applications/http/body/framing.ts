@@ -1,6 +1,6 @@
 /** How the body behind a head ends. @see RFC 9112 section 6 */
-import { lowerByte } from "./bytes.ts";
-import { type HttpFields, valuesOf } from "./fields.ts";
+import { lowerByte } from "../bytes.ts";
+import { type HttpFields, valuesOf } from "../head/fields.ts";
 
 /** Nothing, so many bytes, chunks, or all until the connection closes. */
 export type Framing = { readonly kind: "chunked" | "close" | "none" } | { readonly kind: "length"; readonly octets: number };

@@ -1,6 +1,6 @@
 /** Lines of a head, as libhtp ends them: those of requests at LF, those of responses at LF, CR LF, LF CR and CR too. */
-import type { GrowingBytes } from "../growing-bytes.ts";
-import { isBlank } from "./bytes.ts";
+import type { GrowingBytes } from "../../growing-bytes.ts";
+import { isBlank } from "../bytes.ts";
 
 /** `blank` ends the fields; `null` where the line goes on. */
 export type LineKind = "blank" | "line" | null;

@@ -1,5 +1,5 @@
 /** A body without its chunks, as it comes. @see RFC 9112 sections 6 and 7.1 */
-import { hexValue, isSpace } from "./bytes.ts";
+import { hexValue, isSpace } from "../bytes.ts";
 import type { Framing } from "./framing.ts";
 
 type State = "size" | "digits" | "extension" | "data" | "data-end" | "trailer" | "over" | "broken";

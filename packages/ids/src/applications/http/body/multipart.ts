@@ -1,5 +1,5 @@
 /** Files in a form. @see RFC 7578, RFC 2046 section 5.1 */
-import { bytesOf, latin1 } from "./bytes.ts";
+import { bytesOf, latin1 } from "../bytes.ts";
 
 /** One file of a form. */
 export interface FormFile {
