@@ -70,6 +70,11 @@ export class FieldTransaction implements Transaction {
     buffers.set(buffer, before ? [...before, ...full] : full);
   }
 
+  /** Puts instances in the place of those that were there. @param instances Kept, not copied. */
+  set(direction: Direction, buffer: BufferName, instances: readonly Uint8Array[]): void {
+    (this.#side(direction).buffers ??= new Map()).set(buffer, instances);
+  }
+
   /** Puts one instance in the place of those that were there. */
   replace(direction: Direction, buffer: BufferName, instance: Uint8Array): void {
     this.#side(direction).buffers?.delete(buffer);
