@@ -34,6 +34,19 @@ const MAX_URLS = 100;
 const URL = /https?:\/\/([^\s"'<>()\\]{1,2000})/gi;
 const DASH = 0x2d;
 
+function findUrls(bytes: Uint8Array, urls: string[]): void {
+  if (bytes.length < 8 || urls.length >= MAX_URLS) return;
+  for (const [, url = ""] of Buffer.from(bytes).toString("latin1").matchAll(URL)) if (urls.length < MAX_URLS) urls.push(url);
+}
+
+/** @returns Which of the boundaries a line is; -1 for none. */
+function findBoundary(bytes: Uint8Array, boundaries: readonly string[]): { readonly index: number; readonly isLast: boolean } {
+  if (bytes[0] !== DASH || bytes[1] !== DASH || boundaries.length === 0) return { index: -1, isLast: false };
+  const text = Buffer.from(bytes.subarray(2, 300)).toString("latin1").trimEnd();
+  const index = boundaries.findLastIndex((boundary) => text === boundary || text === `${boundary}--`);
+  return { index, isLast: index >= 0 && text !== boundaries[index] };
+}
+
 /** @param maxBytes Of each file. */
 export function createMimeReader(maxBytes: number, hold: (octets: number) => void): MimeReader {
   const files: MimeFile[] = [];
@@ -59,7 +72,7 @@ export function createMimeReader(maxBytes: number, hold: (octets: number) => voi
     if (head.boundary !== null && boundaries.length < MAX_DEPTH) boundaries.push(head.boundary);
     else if (head.fileName !== null && files.length < MAX_FILES) beginFile(head, head.fileName);
     else if (head.type === "message/rfc822") beginHead();
-    else if (head.type === "" || head.type.startsWith("text/")) decoder = createPartDecoder(head.encoding, findUrls);
+    else if (head.type === "" || head.type.startsWith("text/")) decoder = createPartDecoder(head.encoding, (bytes) => findUrls(bytes, urls));
   }
 
   function beginFile(head: MimeHead, name: string): void {
@@ -77,19 +90,11 @@ export function createMimeReader(maxBytes: number, hold: (octets: number) => voi
     headBytes = 0;
   }
 
-  function findUrls(bytes: Uint8Array): void {
-    if (bytes.length < 8 || urls.length >= MAX_URLS) return;
-    for (const [, url = ""] of Buffer.from(bytes).toString("latin1").matchAll(URL)) if (urls.length < MAX_URLS) urls.push(url);
-  }
-
   /** @returns Whether the line is a boundary of one of the parts that are open. */
   function takeBoundary(bytes: Uint8Array): boolean {
-    if (bytes[0] !== DASH || bytes[1] !== DASH || boundaries.length === 0) return false;
-    const text = Buffer.from(bytes.subarray(2, 300)).toString("latin1").trimEnd();
-    const index = boundaries.findLastIndex((boundary) => text.startsWith(boundary) && (text.length === boundary.length || text === `${boundary}--`));
+    const { index, isLast } = findBoundary(bytes, boundaries);
     if (index < 0) return false;
     endPart();
-    const isLast = text.length > (boundaries[index] as string).length;
     boundaries.length = isLast ? index : index + 1;
     if (isLast) lines = null;
     else beginHead();

@@ -2,7 +2,7 @@
 import type { BufferName } from "../../rules/buffer-names.ts";
 import { type Application, type ApplicationLimits, type ApplicationOutput, type ApplicationParser, type BufferStage, type Direction, STAGE_DONE } from "../application.ts";
 import { FieldTransaction } from "../field-transaction.ts";
-import { createWaitingBytes } from "../waiting-bytes.ts";
+import { createWaitingBytes, type WaitingBytes } from "../waiting-bytes.ts";
 import { createMimeReader, type MimeFile, type MimeReader } from "./mime-reader.ts";
 
 /** Suricata's `content-inspect-min-size`: nothing of a file is looked at before, unless it has ended. */
@@ -22,187 +22,196 @@ const MAIL_FIELDS = [
 
 const bytesOf = (text: string) => Buffer.from(text, "latin1");
 
-function createParser(output: ApplicationOutput, limits: ApplicationLimits): ApplicationParser {
-  const sides = { "to-server": createWaitingBytes(output, MAX_LINE_BYTES + 1), "to-client": createWaitingBytes(output, MAX_LINE_BYTES + 1) };
-  let transaction: FieldTransaction | null = null;
-  let mode: "command" | "data" | "login" | "over" = "command";
-  let chunkLeft = 0;
-  let helo = "";
-  let recipients = 0;
-  let waitsForTls = false;
-  let mail: MimeReader | null = null;
-  let isMailNew = false;
-  const shown = new Map<MimeFile, number>();
-  let isChanged = false;
+/** One connection. */
+class SmtpConnection implements ApplicationParser {
+  readonly #output: ApplicationOutput;
+  readonly #limits: ApplicationLimits;
+  readonly #sides: Readonly<Record<Direction, WaitingBytes>>;
+  #transaction: FieldTransaction | null = null;
+  #mode: "command" | "data" | "login" | "over" = "command";
+  #chunkLeft = 0;
+  #helo = "";
+  #recipients = 0;
+  #waitsForTls = false;
+  #mail: MimeReader | null = null;
+  #isMailNew = false;
+  /** How much of each file rules have seen. */
+  readonly #shown = new Map<MimeFile, number>();
+  #isChanged = false;
 
-  function current(): FieldTransaction {
-    if (transaction) return transaction;
-    transaction = new FieldTransaction("smtp");
-    recipients = 0;
-    if (helo !== "") note("smtp.helo", helo);
-    return transaction;
+  constructor(output: ApplicationOutput, limits: ApplicationLimits) {
+    this.#output = output;
+    this.#limits = limits;
+    this.#sides = { "to-server": createWaitingBytes(output, MAX_LINE_BYTES + 1), "to-client": createWaitingBytes(output, MAX_LINE_BYTES + 1) };
   }
 
-  function note(buffer: BufferName, value: string): void {
-    const one = current();
+  bytes(direction: Direction, bytes: Uint8Array): void {
+    if (this.#mode === "over") return;
+    this.#sides[direction].read(bytes, direction === "to-server" ? (there) => this.#takeClient(there) : (there) => this.#takeServer(there));
+    this.#showMail();
+    if (this.#isChanged && this.#transaction) this.#output.onChange(this.#transaction, "to-server");
+    this.#isChanged = false;
+    if (!this.#isOver()) return;
+    this.end();
+    this.#output.onSwitch("tls");
+  }
+
+  gap(direction: Direction): void {
+    this.#sides[direction].close();
+  }
+
+  end(): void {
+    if (this.#mail) this.#endMail();
+    this.#close();
+    for (const side of Object.values(this.#sides)) side.close();
+  }
+
+  /** What was read may have ended it. */
+  #isOver(): boolean {
+    return this.#mode === "over";
+  }
+
+  #current(): FieldTransaction {
+    if (this.#transaction) return this.#transaction;
+    this.#transaction = new FieldTransaction("smtp");
+    this.#recipients = 0;
+    if (this.#helo !== "") this.#note("smtp.helo", this.#helo);
+    return this.#transaction;
+  }
+
+  #note(buffer: BufferName, value: string): void {
+    const one = this.#current();
     const bytes = bytesOf(value.slice(0, MAX_LINE_BYTES));
-    one.hold(output, bytes.length);
+    one.hold(this.#output, bytes.length);
     one.add("to-server", buffer, bytes);
     one.note(buffer.replace(/^(?:smtp|email)\./, ""), value);
-    isChanged = true;
+    this.#isChanged = true;
   }
 
-  function close(): void {
-    mail?.end();
-    showMail();
-    transaction?.close(output);
-    mail?.clear();
-    shown.clear();
-    transaction = null;
-    mail = null;
+  #close(): void {
+    this.#mail?.end();
+    this.#showMail();
+    this.#transaction?.close(this.#output);
+    this.#mail?.clear();
+    this.#shown.clear();
+    this.#transaction = null;
+    this.#mail = null;
   }
 
-  function onCommand(line: string): void {
-    const one = current();
+  #onCommand(line: string): void {
+    const one = this.#current();
     const [verb = ""] = line.trim().split(/\s/, 1);
     const rest = line.trim().slice(verb.length);
     switch (verb.toUpperCase()) {
       case "HELO":
       case "EHLO":
-        helo = rest.trim().split(/\s/, 1)[0] ?? "";
-        if (helo !== "") note("smtp.helo", helo);
+        this.#helo = rest.trim().split(/\s/, 1)[0] ?? "";
+        if (this.#helo !== "") this.#note("smtp.helo", this.#helo);
         break;
       case "MAIL":
-        if (/^\s*from:/i.test(rest)) note("smtp.mail_from", addressOf(rest));
+        if (/^\s*from:/i.test(rest)) this.#note("smtp.mail_from", addressOf(rest));
         break;
       case "RCPT":
-        recipients += 1;
-        if (/^\s*to:/i.test(rest) && recipients <= MAX_RECIPIENTS) note("smtp.rcpt_to", addressOf(rest));
+        this.#recipients += 1;
+        if (/^\s*to:/i.test(rest) && this.#recipients <= MAX_RECIPIENTS) this.#note("smtp.rcpt_to", addressOf(rest));
         break;
       case "DATA":
-        beginMail();
-        mode = "data";
+        this.#beginMail();
+        this.#mode = "data";
         break;
       case "BDAT":
-        chunkLeft = Math.min(Number(/^\s*(\d{1,12})/.exec(rest)?.[1] ?? 0), Number.MAX_SAFE_INTEGER);
-        if (!mail) beginMail();
+        this.#chunkLeft = Math.min(Number(/^\s*(\d{1,12})/.exec(rest)?.[1] ?? 0), Number.MAX_SAFE_INTEGER);
+        if (!this.#mail) this.#beginMail();
         break;
       case "AUTH":
-        mode = "login";
+        this.#mode = "login";
         break;
       case "STARTTLS":
-        waitsForTls = true;
+        this.#waitsForTls = true;
         break;
       case "RSET":
-        close();
+        this.#close();
         break;
       default:
         one.setStage("to-server", 1);
     }
   }
 
-  function beginMail(): void {
-    current();
-    mail = createMimeReader(limits.bodyBytes, (octets) => output.hold(octets));
-    isMailNew = true;
+  #beginMail(): void {
+    this.#current();
+    this.#mail = createMimeReader(this.#limits.bodyBytes, (octets) => this.#output.hold(octets));
+    this.#isMailNew = true;
   }
 
-  /** Puts what is new of the mail where rules look. */
-  function showMail(): void {
-    if (!mail || !transaction) return;
-    if (isMailNew && mail.head) {
-      isMailNew = false;
-      for (const [name, buffer] of MAIL_FIELDS) for (const value of mail.head.fields.get(name) ?? []) note(buffer, value);
+  #showMail(): void {
+    if (!this.#mail || !this.#transaction) return;
+    if (this.#isMailNew && this.#mail.head) {
+      this.#isMailNew = false;
+      for (const [name, buffer] of MAIL_FIELDS) for (const value of this.#mail.head.fields.get(name) ?? []) this.#note(buffer, value);
     }
-    const isNews = mail.files.filter((file) => {
-      const seen = shown.get(file) ?? -1;
+    const isNews = this.#mail.files.filter((file) => {
+      const seen = this.#shown.get(file) ?? -1;
       const { length } = file.bytes;
       if (seen === length || (!file.isOver && (length < MIN_INSPECTED || length - seen < STEP_BYTES))) return false;
-      shown.set(file, length);
+      this.#shown.set(file, length);
       return true;
     }).length > 0;
     if (!isNews) return;
-    const visible = mail.files.filter((file) => shown.has(file));
-    transaction.set("to-server", "file.data", visible.map(({ bytes }) => bytes.view));
-    transaction.set("to-server", "file.name", visible.map(({ name }) => bytesOf(name)));
-    isChanged = true;
+    const visible = this.#mail.files.filter((file) => this.#shown.has(file));
+    this.#transaction.set("to-server", "file.data", visible.map(({ bytes }) => bytes.view));
+    this.#transaction.set("to-server", "file.name", visible.map(({ name }) => bytesOf(name)));
+    this.#isChanged = true;
   }
 
-  function endMail(): void {
-    mode = "command";
-    mail?.end();
-    showMail();
-    const one = current();
-    for (const url of mail?.urls ?? []) note("email.url", url);
-    for (const { octets, isOver } of mail?.files ?? []) if (isOver) one.addNumbers("to-server", "file.size", octets);
-    close();
+  #endMail(): void {
+    this.#mode = "command";
+    this.#mail?.end();
+    this.#showMail();
+    const one = this.#current();
+    for (const url of this.#mail?.urls ?? []) this.#note("email.url", url);
+    for (const { octets, isOver } of this.#mail?.files ?? []) if (isOver) one.addNumbers("to-server", "file.size", octets);
+    this.#close();
   }
 
-  function takeClient(bytes: Uint8Array): number {
-    if (mode === "over") return bytes.length;
-    const limit = chunkLeft > 0 ? Math.min(chunkLeft, bytes.length) : bytes.length;
+  #takeClient(bytes: Uint8Array): number {
+    if (this.#mode === "over") return bytes.length;
+    const limit = this.#chunkLeft > 0 ? Math.min(this.#chunkLeft, bytes.length) : bytes.length;
     const end = bytes.subarray(0, Math.min(limit, MAX_LINE_BYTES)).indexOf(LINE_FEED);
-    if (end < 0 && limit < MAX_LINE_BYTES && limit !== chunkLeft) return 0;
+    if (end < 0 && limit < MAX_LINE_BYTES && limit !== this.#chunkLeft) return 0;
     const taken = end < 0 ? Math.min(limit, MAX_LINE_BYTES) : end + 1;
     const to = end < 0 ? taken : end > 0 && bytes[end - 1] === RETURN ? end - 1 : end;
     const line = bytes.subarray(0, to);
-    if (chunkLeft > 0) {
-      chunkLeft -= taken;
-      mail?.line(line, end >= 0);
-    } else if (mode === "data") {
-      if (line.length === 1 && line[0] === 0x2e) endMail();
-      else mail?.line(line, end >= 0);
-    } else if (mode === "login") mode = "command";
-    else onCommand(Buffer.from(line).toString("latin1"));
+    if (this.#chunkLeft > 0) {
+      this.#chunkLeft -= taken;
+      this.#mail?.line(line, end >= 0);
+    } else if (this.#mode === "data") {
+      if (line.length === 1 && line[0] === 0x2e) this.#endMail();
+      else this.#mail?.line(line, end >= 0);
+    } else if (this.#mode === "login") this.#mode = "command";
+    else this.#onCommand(Buffer.from(line).toString("latin1"));
     return taken;
   }
 
-  function onReply(code: number): void {
-    if (waitsForTls) {
-      waitsForTls = false;
-      if (code >= 200 && code < 300) mode = "over";
-      else current().raise("tls_rejected");
-    } else if (mode === "data" && code >= 400) {
-      mode = "command";
-      current().raise("data_command_rejected");
+  #onReply(code: number): void {
+    if (this.#waitsForTls) {
+      this.#waitsForTls = false;
+      if (code >= 200 && code < 300) this.#mode = "over";
+      else this.#current().raise("tls_rejected");
+    } else if (this.#mode === "data" && code >= 400) {
+      this.#mode = "command";
+      this.#current().raise("data_command_rejected");
     }
     // Each line of a login has a reply of its own; 334 asks for one more.
-    mode = code === 334 ? "login" : mode === "login" ? "command" : mode;
+    this.#mode = code === 334 ? "login" : this.#mode === "login" ? "command" : this.#mode;
   }
 
-  function takeServer(bytes: Uint8Array): number {
+  #takeServer(bytes: Uint8Array): number {
     const end = bytes.indexOf(LINE_FEED);
     if (end < 0) return bytes.length > MAX_LINE_BYTES ? -1 : 0;
     const reply = /^(\d{3})(?:[ \r\n]|$)/.exec(Buffer.from(bytes.subarray(0, Math.min(end + 1, 8))).toString("latin1"))?.[1];
-    if (reply !== undefined) onReply(Number(reply));
+    if (reply !== undefined) this.#onReply(Number(reply));
     return end + 1;
   }
-
-  function settle(direction: Direction): void {
-    showMail();
-    if (isChanged && transaction) output.onChange(transaction, direction);
-    isChanged = false;
-  }
-
-  return {
-    bytes(direction, bytes) {
-      if (mode === "over") return;
-      sides[direction].read(bytes, direction === "to-server" ? takeClient : takeServer);
-      settle("to-server");
-      // Read again: a reply may have ended it.
-      if ((mode as string) !== "over") return;
-      this.end(0);
-      output.onSwitch("tls");
-    },
-    gap(direction) {
-      sides[direction].close();
-    },
-    end() {
-      if (mail) endMail();
-      close();
-      for (const side of Object.values(sides)) side.close();
-    },
-  };
 }
 
 /** What is between angle brackets with them, or the first word. */
@@ -218,7 +227,7 @@ const GROWS: BufferStage = { stage: STAGE_DONE, grows: true };
 export const SMTP_APPLICATION: Application = {
   name: "smtp",
   transports: ["tcp"],
-  create: createParser,
+  create: (output, limits) => new SmtpConnection(output, limits),
   buffers: new Map((["smtp.helo", "smtp.mail_from", "smtp.rcpt_to", "file.data", "file.name", "email.url", ...MAIL_FIELDS.map(([, buffer]) => buffer)] as const).map((name) => [name, GROWS])),
   numbers: new Map([["file.size", GROWS]]),
   words: new Map(),
