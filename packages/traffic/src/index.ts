@@ -17,3 +17,4 @@ export { decodeKexinit, type SshKexinit } from "./protocols/ssh/kexinit.ts";
 export { readSmb1 } from "./protocols/smb/smb1.ts";
 export { readSmb2 } from "./protocols/smb/smb2.ts";
 export type { SmbFacts } from "./protocols/smb/smb-facts.ts";
+export { createQuicParser, type QuicMessage } from "./protocols/quic.ts";

@@ -1,9 +1,10 @@
 /** TLS for rules: a connection is one transaction, as far as it is in clear. @see RFC 8446 sections 4 and 5, RFC 5246 sections 6 and 7 */
-import { createHandshakeJoiner, decodeClientHello, decodeServerHello, type TlsClientHello, type TlsServerHello } from "@lanthorn/traffic";
+import { createHandshakeJoiner, decodeClientHello, decodeServerHello } from "@lanthorn/traffic";
 import type { BufferName } from "../../rules/buffer-names.ts";
 import { type Application, type ApplicationOutput, type ApplicationParser, type BufferStage, type Direction, STAGE_DONE } from "../application.ts";
 import type { FieldTransaction } from "../field-transaction.ts";
 import { createOneTransaction } from "../one-transaction.ts";
+import { putHelloFields, putServerHelloFields, serverNameOf } from "./hello-fields.ts";
 import { readRuleCertificate, splitCertificates } from "./rule-certificate.ts";
 
 /** How far a direction is. */
@@ -120,28 +121,6 @@ function putClientHello(output: ApplicationOutput, transaction: FieldTransaction
   transaction.add("to-server", "tls.alpn", ...hello.alpn.map(bytesOf));
   transaction.add("to-server", "tls.sni", bytesOf(serverNameOf(hello)));
   transaction.setStage("to-server", STAGE.hello);
-}
-
-/** Suricata keeps it as text of C, which ends at a zero. */
-function serverNameOf({ serverName }: TlsClientHello): string {
-  return serverName?.split("\0", 1)[0] ?? "";
-}
-
-/** What TLS and QUIC have alike. */
-export function putHelloFields(transaction: FieldTransaction, hello: TlsClientHello): void {
-  transaction.add("to-server", "ja3.hash", bytesOf(hello.ja3));
-  transaction.add("to-server", "ja3.string", bytesOf(hello.ja3Text));
-  transaction.add("to-server", "ja4.hash", bytesOf(hello.ja4));
-  if (hello.serverName !== null) transaction.note("sni", serverNameOf(hello));
-  transaction.note("ja3", hello.ja3);
-  transaction.note("ja4", hello.ja4);
-}
-
-/** What TLS and QUIC have alike. */
-export function putServerHelloFields(transaction: FieldTransaction, hello: TlsServerHello): void {
-  transaction.add("to-client", "ja3s.hash", bytesOf(hello.ja3s));
-  transaction.add("to-client", "ja3s.string", bytesOf(hello.ja3sText));
-  transaction.note("ja3s", hello.ja3s);
 }
 
 function putRandom(output: ApplicationOutput, transaction: FieldTransaction, direction: Direction, body: Uint8Array): void {
