@@ -3,9 +3,9 @@ import type { BufferName } from "../../rules/buffer-names.ts";
 import {
   type Application, type ApplicationFlow, type ApplicationOutput, type ApplicationParser, type BufferStage, type Direction, type FirstBytes, type RecognitionVerdict, STAGE_DONE,
 } from "../application.ts";
-import { FieldTransaction } from "../field-transaction.ts";
 import { createWaitingBytes } from "../waiting-bytes.ts";
-import { type DnsEntry, readDnsMessage, type RuleDnsMessage } from "./dns-message.ts";
+import { readDnsMessage } from "./dns-message.ts";
+import { DnsTransaction } from "./dns-transaction.ts";
 
 const DNS_PORT = 53;
 const HEADER_BYTES = 12;
@@ -15,9 +15,6 @@ const BUFFERS: readonly BufferName[] = [
   "dns.query", "dns.response.rrname", "dns.queries.rrname", "dns.answers.rrname", "dns.authorities.rrname", "dns.additionals.rrname",
 ];
 
-const namesOf = (entries: readonly DnsEntry[]): readonly Uint8Array[] => entries.map(({ name }) => name);
-const targetsOf = (entries: readonly DnsEntry[]): readonly Uint8Array[] => entries.flatMap(({ target }) => target ?? []);
-
 function createParser(output: ApplicationOutput, flow: ApplicationFlow): ApplicationParser {
   const sides = { "to-server": createWaitingBytes(output, 2 + 0xffff), "to-client": createWaitingBytes(output, 2 + 0xffff) };
   let isOver = false;
@@ -26,9 +23,9 @@ function createParser(output: ApplicationOutput, flow: ApplicationFlow): Applica
   function take(direction: Direction, bytes: Uint8Array): boolean {
     const message = readDnsMessage(bytes);
     if (message?.isResponse !== (direction === "to-client")) return false;
-    const transaction = fill(message, direction);
+    const transaction = new DnsTransaction(message, direction);
     output.onChange(transaction, direction);
-    transaction.close(output);
+    output.onEnd(transaction);
     return true;
   }
 
@@ -54,33 +51,6 @@ function createParser(output: ApplicationOutput, flow: ApplicationFlow): Applica
       sides["to-client"].close();
     },
   };
-}
-
-function fill(message: RuleDnsMessage, direction: Direction): FieldTransaction {
-  const { questions, answers, authorities, additionals } = message;
-  const transaction = new FieldTransaction("dns");
-  transaction.setStage(direction, STAGE_DONE);
-  for (const event of message.events) transaction.raise(event);
-  const asked = namesOf(questions);
-  transaction.add(direction, direction === "to-server" ? "dns.query" : "dns.response.rrname", ...asked);
-  transaction.add(direction, "dns.queries.rrname", ...asked);
-  transaction.addNumbers(direction, "dns.opcode", message.opcode);
-  transaction.addNumbers(direction, "dns.rrtype", ...questions.map(({ type }) => type), ...answers.map(({ type }) => type));
-  if (direction === "to-client") {
-    const records = [...answers, ...authorities, ...additionals];
-    transaction.addNumbers(direction, "dns.rcode", message.responseCode);
-    transaction.add(direction, "dns.response.rrname", ...namesOf(records), ...targetsOf(records));
-    transaction.add(direction, "dns.answers.rrname", ...namesOf(answers));
-    transaction.add(direction, "dns.authorities.rrname", ...namesOf(authorities));
-    transaction.add(direction, "dns.additionals.rrname", ...namesOf(additionals));
-    transaction.note("rcode", message.responseCode);
-  }
-  const [first] = questions;
-  if (first) {
-    transaction.note("query", Buffer.from(first.name).toString("latin1"));
-    transaction.note("rrtype", first.type);
-  }
-  return transaction;
 }
 
 /** Suricata asks for the server's port; on any other it is no DNS to it. */
