@@ -4,6 +4,7 @@ import type { Application } from "./application.ts";
 import { DCERPC_APPLICATION } from "./dcerpc/dcerpc.ts";
 import { DNS_APPLICATION } from "./dns/dns.ts";
 import { HTTP_APPLICATION } from "./http/http.ts";
+import { KRB5_APPLICATION } from "./krb5/krb5.ts";
 import { QUIC_APPLICATION } from "./quic/quic.ts";
 import { SMB_APPLICATION } from "./smb/smb.ts";
 import { SMTP_APPLICATION } from "./smtp/smtp.ts";
@@ -13,5 +14,5 @@ import { TLS_APPLICATION } from "./tls/tls.ts";
 
 /** One row each, by name; the first that recognizes a flow has it. */
 export const APPLICATIONS: readonly Application[] = [
-  TLS_APPLICATION, SSH_APPLICATION, SMB_APPLICATION, DCERPC_APPLICATION, DNS_APPLICATION, HTTP_APPLICATION, SMTP_APPLICATION, QUIC_APPLICATION, SNMP_APPLICATION,
+  TLS_APPLICATION, SSH_APPLICATION, SMB_APPLICATION, DCERPC_APPLICATION, DNS_APPLICATION, HTTP_APPLICATION, SMTP_APPLICATION, QUIC_APPLICATION, SNMP_APPLICATION, KRB5_APPLICATION,
 ];

@@ -1,5 +1,8 @@
 /** DCE/RPC over TCP for rules. @see C706 chapter 12 */
-import { type Application, type ApplicationLimits, type ApplicationOutput, type ApplicationParser, type BufferStage, type Direction, type FirstBytes, type RecognitionVerdict, STAGE_DONE } from "../application.ts";
+import {
+  type Application, type ApplicationLimits, type ApplicationOutput, type ApplicationParser, type BufferStage, type Direction, type FirstBytes,
+  type RecognitionVerdict, STAGE_DONE,
+} from "../application.ts";
 import { createWaitingBytes } from "../waiting-bytes.ts";
 import { createRpcCalls, readRpcHeader, RPC_HEADER_BYTES } from "./rpc-calls.ts";
 

@@ -1,6 +1,8 @@
 /** QUIC for rules: each datagram of the handshake is a transaction of one direction. @see RFC 9000 section 17.2, RFC 9001 section 5.2 */
 import { createQuicParser, type QuicMessage } from "@lanthorn/traffic";
-import { type Application, type ApplicationOutput, type ApplicationParser, type BufferStage, type FirstBytes, type RecognitionVerdict, STAGE_DONE } from "../application.ts";
+import {
+  type Application, type ApplicationOutput, type ApplicationParser, type BufferStage, type FirstBytes, type RecognitionVerdict, STAGE_DONE,
+} from "../application.ts";
 import { FieldTransaction } from "../field-transaction.ts";
 import { putHelloFields, putServerHelloFields } from "../tls/hello-fields.ts";
 

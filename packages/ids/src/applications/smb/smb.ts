@@ -1,6 +1,8 @@
 /** SMB 1 to 3 for rules: shares, logins by NTLM, and DCE/RPC in pipes. @see MS-SMB2 section 2.1, RFC 1002 section 4.3 */
 import { readSmb1, readSmb2, type SmbFacts } from "@lanthorn/traffic";
-import { type Application, type ApplicationLimits, type ApplicationOutput, type ApplicationParser, type BufferStage, type Direction, STAGE_DONE } from "../application.ts";
+import {
+  type Application, type ApplicationLimits, type ApplicationOutput, type ApplicationParser, type BufferStage, type Direction, STAGE_DONE,
+} from "../application.ts";
 import { createRpcCalls, readRpcHeader, RPC_HEADER_BYTES } from "../dcerpc/rpc-calls.ts";
 import { FieldTransaction } from "../field-transaction.ts";
 import { createWaitingBytes } from "../waiting-bytes.ts";
