@@ -27,7 +27,7 @@ test("a connection has banners, and the algorithms of its direction whoever's th
     "ssh.hassh to-server": ["da396fb0f249e33d7f418c7b68338e69"], "ssh.hassh.string to-server": ["curve25519-sha256,ext-info-c;aes128-ctr;hmac-sha1;none"],
     "ssh.hassh.server to-client": [expect.stringMatching(/^[0-9a-f]{32}$/)], "ssh.hassh.server.string to-client": ["curve25519-sha256,ext-info-c;aes256-ctr;hmac-sha2;zlib"],
   });
-  expect(play(SSH_APPLICATION, WHOLE).changes).toEqual(["to-client 1", "to-server 1", "to-server 255", "to-client 255"]);
+  expect(play(SSH_APPLICATION, WHOLE).changes).toEqual(["to-client 1", "to-server 1", "to-server 2", "to-client 2", "to-server 255", "to-client 255"]);
 });
 
 describe("a banner", () => {

@@ -1,4 +1,4 @@
-/** SSH for rules: a connection is one transaction, up to the end of the first key exchange. @see RFC 4253 sections 4.2, 6 and 7.1 */
+/** SSH for rules: a connection is one transaction, up to what is encrypted. @see RFC 4253 sections 4.2, 6 and 7.1 */
 import { createHash } from "node:crypto";
 import { decodeKexinit } from "@lanthorn/traffic";
 import type { BufferName } from "../../rules/buffer-names.ts";
@@ -7,13 +7,13 @@ import type { FieldTransaction } from "../field-transaction.ts";
 import { createOneTransaction } from "../one-transaction.ts";
 
 /** How far a direction is. */
-const STAGE = { banner: 1, done: STAGE_DONE } as const;
+const STAGE = { banner: 1, keyExchange: 2, done: STAGE_DONE } as const;
 const NEW_KEYS = 21;
 /** With its end; RFC 4253 section 4.2. A longer one is read too, with an event. */
 const MAX_BANNER_BYTES = 255;
 const MAX_LINE_BYTES = 8 * 1024;
 const MAX_PACKET_BYTES = 64 * 1024;
-/** Packets before the key exchange that are passed over. */
+/** Packets around the key exchange that are passed over. */
 const MAX_OTHER_PACKETS = 16;
 
 /** Software without a space before it ends at the first; anything else is it as a whole. */
@@ -55,12 +55,15 @@ function createParser(output: ApplicationOutput): ApplicationParser {
       return close(direction);
     }
     if (bytes.length < 4 + length) return 0;
-    if (putKeyExchange(transaction, direction, bytes.subarray(5, 4 + length - padding)) || bytes[5] === NEW_KEYS) return close(direction);
-    others[direction] += 1;
+    if (bytes[5] === NEW_KEYS) return close(direction);
+    if (transaction.stageOf(direction) === STAGE.banner && putKeyExchange(transaction, direction, bytes.subarray(5, 4 + length - padding))) {
+      transaction.setStage(direction, STAGE.keyExchange);
+      output.onChange(transaction, direction);
+    } else others[direction] += 1;
     return others[direction] > MAX_OTHER_PACKETS ? close(direction) : 4 + length;
   }
 
-  return connection.parser((direction, bytes) => (transaction.stageOf(direction) === STAGE.banner ? takePacket : takeBanner)(direction, bytes));
+  return connection.parser((direction, bytes) => (transaction.stageOf(direction) >= STAGE.banner ? takePacket : takeBanner)(direction, bytes));
 }
 
 /** @returns Whether it is a key exchange. */
@@ -80,9 +83,9 @@ function putKeyExchange(transaction: FieldTransaction, direction: Direction, pay
 }
 
 const AT_BANNER: BufferStage = { stage: STAGE.banner, grows: false };
-const AT_END: BufferStage = { stage: STAGE.done, grows: false };
+const AT_KEYS: BufferStage = { stage: STAGE.keyExchange, grows: false };
 const BUFFERS: readonly (readonly [BufferName, BufferStage])[] = [
-  ["ssh.proto", AT_BANNER], ["ssh.software", AT_BANNER], ["ssh.hassh", AT_END], ["ssh.hassh.string", AT_END], ["ssh.hassh.server", AT_END], ["ssh.hassh.server.string", AT_END],
+  ["ssh.proto", AT_BANNER], ["ssh.software", AT_BANNER], ["ssh.hassh", AT_KEYS], ["ssh.hassh.string", AT_KEYS], ["ssh.hassh.server", AT_KEYS], ["ssh.hassh.server.string", AT_KEYS],
 ];
 
 /** @see https://docs.suricata.io/en/latest/rules/ssh-keywords.html */
