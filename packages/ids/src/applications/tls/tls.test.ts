@@ -84,6 +84,10 @@ test("a connection of TLS 1.3 has the first hello of each side, where another is
   });
 });
 
+test("a connection of TLS 1.3 is over for both sides with the first data of one", () => {
+  expect(play(TLS_APPLICATION, TLS_1_3_RETRY.slice(0, 4)).changes).toEqual(["to-server 1", "to-client 1", "to-server 255", "to-client 255"]);
+});
+
 describe("a client's hello", () => {
   const [hello] = TLS_1_2.map(([, bytes]) => bytes);
   const changed = (from: string, to: string) => latin1(Buffer.from(hello ?? []).toString("latin1").replace(from, to));

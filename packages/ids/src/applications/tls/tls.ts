@@ -30,8 +30,8 @@ function createParser(output: ApplicationOutput): ApplicationParser {
   const sides = { "to-server": createSide(output), "to-client": createSide(output) };
   const connection = createOneTransaction("tls", output, HEADER_BYTES + MAX_RECORD_BYTES, (direction) => sides[direction].release());
   const { transaction } = connection;
-  /** A second ClientHello follows, perhaps behind a ChangeCipherSpec that means nothing. */
-  let isRetried = false;
+  /** TLS 1.3, in which a ChangeCipherSpec means nothing and encrypted messages stand in records of data. */
+  let isLatest = false;
 
   function onHandshake(direction: Direction, type: number, body: Uint8Array): void {
     const side = sides[direction];
@@ -44,9 +44,7 @@ function createParser(output: ApplicationOutput): ApplicationParser {
     const before = transaction.stageOf(direction);
     if (type === HANDSHAKE.clientHello && direction === "to-server") putClientHello(output, transaction, body);
     else if (type === HANDSHAKE.serverHello && direction === "to-client") {
-      const next = putServerHello(output, transaction, body);
-      isRetried = next === "retry";
-      if (next === "encrypted") connection.close(direction);
+      isLatest = putServerHello(output, transaction, body) >= TLS_1_3;
     } else if (type === HANDSHAKE.certificate) putCertificates(output, transaction, direction, body);
     if (!connection.isClosed(direction) && transaction.stageOf(direction) !== before) output.onChange(transaction, direction);
   }
@@ -65,8 +63,10 @@ function createParser(output: ApplicationOutput): ApplicationParser {
         transaction.raise("heartbeat_message");
         return true;
       case RECORD.changeCipherSpec:
-        return isRetried;
+        return isLatest;
       default:
+        // As in Suricata, nothing of either side is looked at behind the first data.
+        if (isLatest) connection.close(direction === "to-server" ? "to-client" : "to-server");
         return false;
     }
   }
@@ -131,10 +131,10 @@ function putRandom(output: ApplicationOutput, transaction: FieldTransaction, dir
   transaction.add(direction, "tls.random_bytes", random.subarray(4));
 }
 
-/** @returns What follows it on the server's side. */
-function putServerHello(output: ApplicationOutput, transaction: FieldTransaction, body: Uint8Array): "clear" | "encrypted" | "retry" {
+/** @returns The version that is spoken; 0 where the hello cannot be read. */
+function putServerHello(output: ApplicationOutput, transaction: FieldTransaction, body: Uint8Array): number {
   const hello = decodeServerHello(body);
-  if (!hello) return "clear";
+  if (!hello) return 0;
   if (transaction.stageOf("to-client") < STAGE.hello) {
     putServerHelloFields(transaction, hello);
     putRandom(output, transaction, "to-client", body);
@@ -147,8 +147,7 @@ function putServerHello(output: ApplicationOutput, transaction: FieldTransaction
     transaction.note("version", version);
     transaction.setStage("to-client", STAGE.hello);
   }
-  if (hello.isHelloRetryRequest) return "retry";
-  return hello.version >= TLS_1_3 ? "encrypted" : "clear";
+  return hello.version;
 }
 
 /** As rules may spell it. */
