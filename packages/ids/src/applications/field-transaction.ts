@@ -105,10 +105,10 @@ export class FieldTransaction implements Transaction {
     output.hold(octets);
   }
 
-  /** Both directions are over. */
-  close(output: ApplicationOutput): void {
-    this.#toServer.stage = STAGE_DONE;
-    this.#toClient.stage = STAGE_DONE;
+  /** Nothing more comes. @param only The one direction that it has; events count in no other. */
+  close(output: ApplicationOutput, only?: Direction): void {
+    if (only !== "to-client") this.#toServer.stage = STAGE_DONE;
+    if (only !== "to-server") this.#toClient.stage = STAGE_DONE;
     output.onEnd(this);
     if (this.#held > 0) output.hold(-this.#held);
     this.#held = 0;

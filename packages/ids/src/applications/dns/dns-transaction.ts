@@ -26,8 +26,9 @@ export class DnsTransaction implements Transaction {
     this.events = message.events.length === 0 ? NO_EVENTS : new Set(message.events);
   }
 
-  stageOf(): number {
-    return STAGE_DONE;
+  /** Of the other direction it has nothing, its events neither. */
+  stageOf(direction: Direction): number {
+    return direction === this.#direction ? STAGE_DONE : 0;
   }
 
   instancesOf(buffer: BufferName, direction: Direction): readonly Uint8Array[] {

@@ -31,7 +31,7 @@ function createParser(output: ApplicationOutput, { transport }: ApplicationFlow)
     put(transaction, direction, message);
     transaction.setStage(direction, STAGE_DONE);
     output.onChange(transaction, direction);
-    transaction.close(output);
+    transaction.close(output, direction);
     return true;
   }
 

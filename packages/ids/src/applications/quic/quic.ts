@@ -30,7 +30,7 @@ function createParser(output: ApplicationOutput): ApplicationParser {
       parser.read(direction === "to-server" ? 0 : 1, bytes, at);
       current.setStage(direction, STAGE_DONE);
       output.onChange(current, direction);
-      current.close(output);
+      current.close(output, direction);
       current = null;
     },
     gap: () => undefined,

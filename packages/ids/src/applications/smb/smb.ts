@@ -76,7 +76,7 @@ function putFact(output: ApplicationOutput, version: 1 | 2, fact: SmbFacts): voi
   } else if (fact.kind === "create") transaction.note("file", fact.name);
   transaction.setStage("to-server", STAGE_DONE);
   output.onChange(transaction, "to-server");
-  transaction.close(output);
+  transaction.close(output, "to-server");
 }
 
 /** Suricata takes the zeros out of UTF-16. */

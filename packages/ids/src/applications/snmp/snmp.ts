@@ -72,7 +72,7 @@ function createParser(output: ApplicationOutput): ApplicationParser {
       if (message.pduType !== null) transaction.addNumbers(direction, "snmp.pdu-type", message.pduType);
       transaction.setStage(direction, STAGE_DONE);
       output.onChange(transaction, direction);
-      transaction.close(output);
+      transaction.close(output, direction);
     },
     gap: () => undefined,
     end: () => undefined,
