@@ -25,7 +25,7 @@ const LIBRARY_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages of ours that an app may use. An app that is not here fails the test. */
 const APP_IMPORTS: Readonly<Record<string, readonly string[]>> = {
-  probe: ["packets", "packet-io", "traffic", "fingerprints", "contract", "client", "runtime"],
+  probe: ["packets", "packet-io", "traffic", "fingerprints", "ids", "contract", "client", "runtime"],
   collector: ["fingerprints", "vulnerability", "contract", "runtime"],
   cli: ["contract", "client", "packets", "runtime"],
 };
@@ -37,7 +37,7 @@ const APP_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   probe: [
     ["bus", "capture", "flows", "identity", "queue"],
-    ["bundles", "credentials", "egress", "files", "health", "listen", "status", "uplink"],
+    ["bundles", "credentials", "egress", "files", "health", "ids", "listen", "status", "uplink"],
     ["detect", "fingerprints", "identify", "traffic"],
     ["hosts", "nmap", "probing", "snmp"],
     ["naming", "observe", "search"],

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -10,6 +9,7 @@ import { FILE_KINDS, type FileKind, type ProbeEvent } from "@lanthorn/contract/u
 import { Command, Option } from "commander";
 import { type Configuration, DEFAULT_CONFIGURATION_FILE, readProbeConfiguration, readReplaySettings, unreadVariables } from "./configuration.ts";
 import { EXIT_CODES, ProbeError } from "./errors.ts";
+import type { RulesGiven } from "./ids/show-alerts.ts";
 
 // Each command loads its own part when it runs: with everything in one process, the daemon would hold 40 MB of code for
 // enrollment that it uses once in its life.
@@ -47,6 +47,11 @@ program.command("replay <file>")
   .description("Show what a pcap or pcapng file would have made the probe report: no collector, no interface; nothing is sent or kept.")
   .option("--json", "one event a line, as JSON", false)
   .option("--settings <file>", "a configuration file: its networks, limits and modules (default: those of a new probe)")
+  .option("--rules <file...>", "rules of Suricata's language: show their alerts instead")
+  .option("--variable <name=value...>", "with --rules: what $NAME stands for: HOME_NET=192.0.2.0/24")
+  .option("--classifications <file>", "with --rules: classification.config")
+  .option("--references <file>", "with --rules: reference.config")
+  .option("--thresholds <file>", "with --rules: threshold.config")
   .action(replay);
 
 program.command("flows <file...>")
@@ -158,7 +163,15 @@ function trafficProgram(): string {
   return fileURLToPath(new URL(`./traffic-main.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url));
 }
 
-async function replay(path: string, { json, settings: file }: { readonly json: boolean; readonly settings?: string }): Promise<void> {
+type ReplayOptions = RulesGiven & { readonly json: boolean; readonly settings?: string; readonly rules?: readonly string[] };
+
+async function replay(path: string, given: ReplayOptions): Promise<void> {
+  if (given.rules !== undefined) {
+    const { showAlerts } = await import("./ids/show-alerts.ts");
+    endWithOutput("lanthorn-probe");
+    return showAlerts({ path, rules: given.rules, given, isJson: given.json, clock: systemClock });
+  }
+  const { json, settings: file } = given;
   const [{ replayFile }, { createVendorLookup }, { describeEvent }] = await Promise.all([
     import("./daemon/replay-file.ts"), import("@lanthorn/fingerprints"), import("./daemon/describe-event.ts"),
   ]);
@@ -177,21 +190,9 @@ async function replay(path: string, { json, settings: file }: { readonly json: b
 }
 
 async function showFlows(paths: readonly string[], { json }: { readonly json: boolean }): Promise<void> {
-  const [{ readFlows }, { describeFlow, FLOW_HEAD }] = await Promise.all([import("./flows/read-flows.ts"), import("./flows/describe-flow.ts")]);
+  const { printFlows } = await import("./flows/print-flows.ts");
   endWithOutput("lanthorn-probe");
-  const line = json ? (flow: object) => JSON.stringify(flow) : describeFlow;
-  const print = async (text: string) => {
-    if (!process.stdout.write(text)) await once(process.stdout, "drain");
-  };
-  if (!json) await print(`${FLOW_HEAD}\n`);
-  const startedAt = systemClock.monotonic();
-  const { counters, problems } = await readFlows({
-    paths, random: Math.random, onMessage: () => {}, print: (flows) => print(flows.map((flow) => `${line(flow)}\n`).join("")),
-  });
-  const { frames, octets, flows, notIp, notUnderstood, fragments } = counters;
-  const seconds = Math.round(systemClock.monotonic() - startedAt) / 1000;
-  process.stderr.write(`${JSON.stringify({ frames, octets, flows: flows.opened, records: flows.records, not_ip: notIp, not_understood: notUnderstood, fragments: fragments.fragments, datagrams: fragments.whole, seconds })}\n`);
-  if (problems.length > 0) throw new ProbeError("failed", problems.join("; "));
+  await printFlows({ paths, isJson: json, clock: systemClock });
 }
 
 /** In a process of its own, so that what it loads goes away with it. */

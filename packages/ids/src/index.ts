@@ -26,3 +26,8 @@ export { changeFlowBit, changeFlowNumber, createFlowMemory, type FlowMemory, hol
 export { createHostBits, type HostBits } from "./states/host-bits.ts";
 export { createThresholds, type RuleMatch, type ThresholdAnswer, type Thresholds } from "./states/thresholds.ts";
 export { type Ends, trackKey } from "./states/track-key.ts";
+export type { AlertEnd, AlertPlace, IdsAlert } from "./engine/alert.ts";
+export { createIds, type Ids, type IdsCounters, type IdsOptions } from "./engine/ids.ts";
+export type { RuleCost } from "./engine/inspect/costs.ts";
+export { ENGINE_LIMITS, type EngineLimits } from "./engine/limits.ts";
+export { buildRuleBase, type RuleBase } from "./engine/rule-base/rule-base.ts";

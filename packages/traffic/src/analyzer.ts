@@ -10,6 +10,7 @@ import { createDefragmenter, FRAGMENT_LIMITS, type FragmentCounters, type Fragme
 import type { InspectionLimits } from "./inspection-limits.ts";
 import { createInspection, type InspectionCounters } from "./inspector.ts";
 import { createPacketWalk } from "./packet-walk.ts";
+import type { OpenFlowWatch } from "./watch/packet-watch.ts";
 import type { TrafficMessage } from "./traffic-message.ts";
 
 /** What the analyzer has seen. */
@@ -59,6 +60,8 @@ export interface AnalyzerOptions {
   readonly onFlow: (record: FlowRecord) => void;
   /** What is said in a flow; views in it are good during the call only. Null: payloads are not looked at, and no flow has a service. */
   readonly onMessage: ((flow: FlowKey, message: TrafficMessage) => void) | null;
+  /** Is given each packet with its flow, once it is counted there; those of tunnels, and those in them. None unless given. */
+  readonly watch?: OpenFlowWatch | null;
 }
 
 const EXPIRE_EVERY_MICROSECONDS = 1e6;
@@ -66,12 +69,12 @@ const EXPIRE_EVERY_MICROSECONDS = 1e6;
 const MAX_BACK_MICROSECONDS = 10e6;
 
 /** Decapsulation, defragmentation, flow table and inspection, in this order. */
-export function createAnalyzer({ random, onFlow, onMessage, endedAtOnce = Number.POSITIVE_INFINITY, ...limits }: AnalyzerOptions): Analyzer {
+export function createAnalyzer({ random, onFlow, onMessage, watch = null, endedAtOnce = Number.POSITIVE_INFINITY, ...limits }: AnalyzerOptions): Analyzer {
   const inspection = onMessage && createInspection<() => FlowKey>({
     limits: limits.inspection ?? {}, onMessage: (key, message) => onMessage(key(), message),
   });
   const table = createFlowTable({
-    limits: { ...FLOW_LIMITS, ...limits.flows }, random, onFlow, inspect: inspection && ((key) => inspection.open(key)),
+    limits: { ...FLOW_LIMITS, ...limits.flows }, random, onFlow, inspect: inspection && ((key) => inspection.open(key)), watch,
   });
   const defragmenter = createDefragmenter({ ...FRAGMENT_LIMITS, ...limits.fragments }, random);
   const { walk, packets, notIp, notUnderstood } = createPacketWalk(table, defragmenter);
@@ -86,6 +89,7 @@ export function createAnalyzer({ random, onFlow, onMessage, endedAtOnce = Number
 
   function begin(wireLength: number, at: number): void {
     frames += 1;
+    table.watched.frameNumber = frames;
     octets += wireLength;
     if (at - expiredAt >= EXPIRE_EVERY_MICROSECONDS || expiredAt - at > MAX_BACK_MICROSECONDS) expire(at);
   }

@@ -8,6 +8,13 @@ export { FRAGMENT_LIMITS, type FragmentCounters, type FragmentLimits } from "./f
 export type { FlowInspector } from "./flow-inspector.ts";
 export { INSPECTION_LIMITS, type InspectionLimits } from "./inspection-limits.ts";
 export { createInspection, type Inspection, type InspectionCounters } from "./inspector.ts";
+export { type FlowWatch, type OpenFlowWatch, WatchedPacket } from "./watch/packet-watch.ts";
+export { recognizeDatagram } from "./recognition/recognize-datagram.ts";
+export { recognizeStream } from "./recognition/recognize-stream.ts";
+export { createStreamMemory, type HolderWorth, type MemoryHolder, type StreamMemory } from "./streams/memory.ts";
+export {
+  acceptAcknowledgment, acceptSegment, createStreamCounters, createTcpStream, dropHeld, flushStream, type StreamContext, type StreamCounters, type StreamOutput, type TcpStream,
+} from "./streams/tcp-stream.ts";
 export type { TrafficMessage } from "./traffic-message.ts";
 export { decodeCertificate, type TlsCertificate } from "./protocols/tls/certificate.ts";
 export { decodeClientHello, type TlsClientHello } from "./protocols/tls/client-hello.ts";

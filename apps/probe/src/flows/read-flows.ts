@@ -22,12 +22,17 @@ export async function readFlows(options: {
   readonly paths: readonly string[];
   readonly random: () => number;
   readonly onMessage: AnalyzerOptions["onMessage"];
+  /** Is given each packet with its flow. */
+  readonly watch?: AnalyzerOptions["watch"];
+  /** Is waited for between pieces of a file. */
+  readonly onChunk?: () => Promise<void>;
   readonly print: (records: readonly FlowRecord[]) => Promise<void> | void;
 }): Promise<FlowsRead> {
   let records: FlowRecord[] = [];
-  const analyzer = createAnalyzer({ random: options.random, onMessage: options.onMessage, onFlow: (record) => void records.push(record) });
+  const analyzer = createAnalyzer({ random: options.random, onMessage: options.onMessage, watch: options.watch ?? null, onFlow: (record) => void records.push(record) });
   const problems: string[] = [];
   async function printSome(): Promise<void> {
+    await options.onChunk?.();
     if (records.length === 0) return;
     const some = records;
     records = [];

@@ -116,6 +116,7 @@ export class FlowStore {
   /** Ends a flow, with a record. */
   close(flow: Flow, endedBy: FlowEnding): void {
     endInspection(flow);
+    flow.watch?.end();
     this.write(flow, endedBy);
     this.lists.remove(flow.entry);
     this.index.remove(flow.entry);

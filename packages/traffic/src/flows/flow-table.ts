@@ -7,8 +7,12 @@ import { FlowStore, keepMac } from "./flow-store.ts";
 import { noteDatagram, noteGap, noteRetransmission, noteSegment, noteZeroWindow } from "./history.ts";
 import { inspectPacket, type OpenInspector } from "./inspect-flow.ts";
 import type { PacketFacts } from "./packet-facts.ts";
+import { type OpenFlowWatch, WatchedPacket } from "../watch/packet-watch.ts";
 import { SEGMENT, trackAcknowledgment, trackSegment } from "./tcp-sequence.ts";
 import { advanceTcpState } from "./tcp-state.ts";
+
+/** Of the addresses in a header of IPv4. */
+const SOURCE_AT = 12;
 
 /** How a packet came. */
 export interface PacketWay {
@@ -31,6 +35,8 @@ export interface FlowTable {
    */
   plain(facts: PacketFacts, bytes: Uint8Array, sourceIpOffset: number): boolean;
   readonly store: FlowStore;
+  /** The packet that is watched; its frame is counted by who hands frames in. */
+  readonly watched: WatchedPacket;
 }
 
 /** A table of at most `maxFlows` flows. */
@@ -40,11 +46,19 @@ export function createFlowTable(options: {
   readonly random: () => number;
   readonly onFlow: (record: FlowRecord) => void;
   readonly inspect: OpenInspector | null;
+  readonly watch: OpenFlowWatch | null;
 }): FlowTable {
-  const { limits, inspect } = options;
+  const { limits, inspect, watch } = options;
   const store = new FlowStore(limits, options.random, options.onFlow);
   const activeMicroseconds = limits.activeSeconds * 1e6;
   const openInspector = inspect === null ? null : (flow: Flow) => inspect(() => store.keyOf(flow));
+
+  const watched = new WatchedPacket();
+
+  function handToWatch(flow: Flow, open: OpenFlowWatch): void {
+    flow.watch ??= open(watched, () => store.keyOf(flow));
+    flow.watch.packet(watched);
+  }
 
   function flowOf(facts: PacketFacts, frame: Frame, way: PacketWay): Flow {
     let flow = store.find(facts, frame);
@@ -68,6 +82,10 @@ export function createFlowTable(options: {
       if (side.packets === 0) return false;
       track(flow, side, facts);
       store.touch(flow);
+      if (watch !== null) {
+        watched.fillPlain(facts, bytes, sourceIpOffset - SOURCE_AT);
+        handToWatch(flow, watch);
+      }
       return true;
     },
     packet(facts, frame, way) {
@@ -84,9 +102,14 @@ export function createFlowTable(options: {
         inspectPacket(flow, facts, frame, openInspector);
       }
       store.touch(flow);
+      if (watch !== null) {
+        watched.fillFrom(facts, frame);
+        handToWatch(flow, watch);
+      }
       return flow;
     },
     store,
+    watched,
   };
 }
 

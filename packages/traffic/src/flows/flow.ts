@@ -1,5 +1,6 @@
 import type { EncapsulationKind } from "@lanthorn/packets";
 import type { FlowInspector } from "../flow-inspector.ts";
+import type { FlowWatch } from "../watch/packet-watch.ts";
 import { FlowSide } from "./flow-side.ts";
 import type { FlowKey } from "./flow-key.ts";
 
@@ -36,6 +37,7 @@ export class Flow {
   /** Made when somebody asks. */
   key: FlowKey | null = null;
   inspector: FlowInspector | null = null;
+  watch: FlowWatch | null = null;
   /** What the inspector said before it was dropped. */
   service = "";
   /** The inspector has been dropped: no other is opened. */
@@ -56,6 +58,7 @@ export class Flow {
     this.isMidstream = false;
     this.key = null;
     this.inspector = null;
+    this.watch = null;
     this.service = "";
     this.isInspected = false;
     this.icmpId = -1;

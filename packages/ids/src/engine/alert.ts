@@ -1,0 +1,66 @@
+/** What the engine gives for a rule that matched. */
+
+import { formatIp } from "@lanthorn/packets";
+import type { FlowKey } from "@lanthorn/traffic";
+import type { Direction } from "../applications/application.ts";
+import type { GroupPlace } from "../inspection/match-rule.ts";
+import type { Rule } from "../rules/rule.ts";
+
+/** Where a rule's contents are in one buffer: from the first byte that matched. */
+export interface AlertPlace {
+  readonly buffer: string;
+  /** In the buffer as it was inspected: a payload, a chunk of a stream, a header. */
+  readonly offset: number;
+  /** Up to the end of the last match. */
+  readonly length: number;
+  /** A copy of at most `MAX_PLACE_BYTES`. */
+  readonly bytes: Uint8Array;
+}
+
+/** One end of the traffic that matched, as the packet had it. */
+export interface AlertEnd {
+  readonly ip: string;
+  /** -1 without ports. */
+  readonly port: number;
+}
+
+/** A rule matched. */
+export interface IdsAlert {
+  /** Captured time in microseconds. */
+  readonly at: number;
+  /** The frame in which it was noticed, from 1; 0 where it was at the end of a flow. */
+  readonly frameNumber: number;
+  readonly rule: Rule;
+  readonly direction: Direction;
+  readonly flow: FlowKey;
+  readonly source: AlertEnd;
+  readonly destination: AlertEnd;
+  /** `""` where none was recognized. */
+  readonly application: string;
+  /** What the transaction says of itself, and what the rule's expressions kept. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly places: readonly AlertPlace[];
+  /** The rule would have blocked it; `rate_filter` may say so of one that would not. */
+  readonly wouldBlock: boolean;
+}
+
+/** Enough to see what it was. */
+const MAX_PLACE_BYTES = 256;
+
+/** @returns Where the groups matched, with copies of the bytes. */
+export function alertPlaces(places: readonly GroupPlace[]): readonly AlertPlace[] {
+  return places.flatMap(({ buffer, bytes, starts, ends }) => {
+    if (bytes === null) return [];
+    const [from, to] = [starts.filter(Number.isInteger), ends.filter(Number.isInteger)];
+    const offset = from.length === 0 ? 0 : Math.max(0, Math.min(...from));
+    const end = to.length === 0 ? offset : Math.max(offset, ...to);
+    return [{ buffer, offset, length: end - offset, bytes: bytes.slice(offset, Math.min(end, offset + MAX_PLACE_BYTES)) }];
+  });
+}
+
+/** @returns An address as text. */
+export function addressText({ isIpv4, ipv4, ipv6 }: { readonly isIpv4: boolean; readonly ipv4: number; readonly ipv6: bigint }): string {
+  const octets = isIpv4 ? 4 : 16;
+  const value = isIpv4 ? BigInt(ipv4) : ipv6;
+  return formatIp(Uint8Array.from({ length: octets }, (_, at) => Number((value >> BigInt((octets - 1 - at) * 8)) & 0xffn)));
+}

@@ -1,0 +1,141 @@
+/** One flow under inspection: its packets, its streams, and what its application says. A class, as there is one for each flow. */
+
+import type { FlowKey, FlowWatch, WatchedPacket } from "@lanthorn/traffic";
+import type { Direction } from "../../applications/application.ts";
+import { payloadOf } from "../inspect/packet-buffers.ts";
+import type { PacketClass } from "../rule-base/rule-base.ts";
+import { ApplicationRun } from "./application-run.ts";
+import type { FlowContext } from "./context.ts";
+import { createFlowState, type FlowState, isEstablished } from "./flow-state.ts";
+import { inspectScope } from "./packet-rules.ts";
+import { StreamPair } from "./stream-pair.ts";
+import { advanceSession } from "./tcp-session.ts";
+
+/** A flow while it lasts. */
+export class IdsFlow implements FlowWatch {
+  readonly #context: FlowContext;
+  readonly #state: FlowState;
+  readonly #application: ApplicationRun | null;
+  /** Made with the first byte of an open connection: half-open ones have none. */
+  #streams: StreamPair | null = null;
+  #lastFrame = 0;
+
+  /** @param first The packet that opened it; it is given to `packet` too. */
+  constructor(context: FlowContext, first: WatchedPacket, key: () => FlowKey) {
+    this.#context = context;
+    this.#state = createFlowState(first, key);
+    const hasApplication = first.isTcp || first.protocol === UDP;
+    this.#application = hasApplication ? new ApplicationRun(context, this.#state, { focus: (direction) => this.#focus(direction), endMessage: (direction) => this.#streams?.endMessage(direction) }) : null;
+  }
+
+  packet(packet: WatchedPacket): void {
+    const { evaluator, work } = this.#context;
+    const state = this.#state;
+    const direction: Direction = packet.isFromOriginator === state.isClientOriginator ? "to-server" : "to-client";
+    const count = state.counts[direction];
+    count.packets += 1;
+    count.octets += packet.ipBytes;
+    state.lastAt = packet.at;
+    this.#lastFrame = packet.frameNumber;
+    work.packets += 1;
+    const payload = payloadOf(packet);
+    const wasEstablished = isEstablished(state);
+    const isOfStream = state.session !== null && advanceSession(state.session, direction, { ...segmentOf(packet), payloadBytes: payload.length }, this.#context.limits);
+    if (state.isPassed) return;
+    evaluator.begin();
+    const { subject } = evaluator;
+    subject.flow = state;
+    subject.at = packet.at;
+    subject.frameNumber = packet.frameNumber;
+    subject.packet = packet;
+    subject.transaction = null;
+    subject.direction = direction;
+    subject.isEstablished = wasEstablished;
+    subject.payload = payload.length > 0 ? payload : null;
+    if (count.packets === 1) this.#inspectAddresses();
+    this.#inspectPacket(packet, direction, payload, isOfStream);
+    this.#inspectProtocol();
+    if (packet.isTcp) {
+      if (isOfStream) this.#giveToStreams(packet, direction, payload);
+    } else if (payload.length > 0) this.#application?.datagram(direction, payload, packet.at);
+    this.#leave();
+  }
+
+  end(): void {
+    if (this.#streams === null && this.#application === null) return;
+    const { evaluator } = this.#context;
+    evaluator.begin();
+    this.#streams?.finish(this.#state.lastAt);
+    this.#application?.end(this.#state.lastAt);
+    this.#leave();
+  }
+
+  #inspectAddresses(): void {
+    const { evaluator } = this.#context;
+    for (const place of evaluator.base.addresses) evaluator.attempt(place);
+  }
+
+  #inspectPacket(packet: WatchedPacket, direction: Direction, payload: Uint8Array, isOfStream: boolean): void {
+    const { evaluator } = this.#context;
+    const base = evaluator.base;
+    const { sourcePort, destinationPort } = packet;
+    inspectScope({ evaluator, scope: base.packets[classOf(packet.protocol)][direction], bytes: payload, sourcePort, destinationPort });
+    // What belongs to no stream is looked at as if it were one.
+    if (packet.isTcp && !isOfStream && payload.length > 0) inspectScope({ evaluator, scope: base.streams[direction], bytes: payload, sourcePort, destinationPort });
+  }
+
+  #giveToStreams(packet: WatchedPacket, direction: Direction, payload: Uint8Array): void {
+    if (this.#streams === null) {
+      if (payload.length === 0 || this.#application === null || this.#state.session === null) return;
+      this.#streams = new StreamPair(this.#context, this.#state, this.#application, { focus: (way) => this.#focus(way) });
+    }
+    this.#streams.segment(packet, direction, payload);
+    if (this.#streams.isEnded) this.end();
+  }
+
+  /** Rules about the protocol alone, with each packet from the one on which it is known. */
+  #inspectProtocol(): void {
+    const { evaluator } = this.#context;
+    const { application } = this.#state;
+    const places = application === "" ? undefined : evaluator.base.protocols.get(application);
+    if (places !== undefined) for (const place of places) evaluator.attempt(place);
+  }
+
+  /** Makes a direction what rules are held against; a packet of the other one is not of it. */
+  #focus(direction: Direction): void {
+    const { subject } = this.#context.evaluator;
+    if (subject.flow !== this.#state || subject.at !== this.#state.lastAt) {
+      subject.flow = this.#state;
+      subject.at = this.#state.lastAt;
+      subject.frameNumber = this.#lastFrame;
+      subject.packet = null;
+    }
+    const { packet } = subject;
+    if (packet !== null && (packet.isFromOriginator === this.#state.isClientOriginator) !== (direction === "to-server")) subject.packet = null;
+    subject.direction = direction;
+    subject.isEstablished = isEstablished(this.#state);
+    subject.payload = this.#streams?.chunkOf(direction) ?? (subject.packet === null ? null : payloadOf(subject.packet));
+  }
+
+  #leave(): void {
+    const { evaluator, memory } = this.#context;
+    const { subject } = evaluator;
+    subject.flow = null;
+    subject.packet = null;
+    subject.transaction = null;
+    subject.payload = null;
+    if (memory.isOver) memory.shrink();
+  }
+}
+
+const UDP = 17;
+
+function classOf(protocol: number): PacketClass {
+  if (protocol === 6) return "tcp";
+  if (protocol === UDP) return "udp";
+  return protocol === 1 || protocol === 58 ? "icmp" : "other";
+}
+
+function segmentOf({ sequence, acknowledgment, flags }: WatchedPacket) {
+  return { sequence, acknowledgment, flags };
+}

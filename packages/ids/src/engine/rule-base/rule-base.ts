@@ -1,0 +1,148 @@
+/** Rules made ready: filed by kind, protocol, direction and contents, so that no packet is held against all of them. */
+
+import type { Application, BufferStage, Direction } from "../../applications/application.ts";
+import type { Condition } from "../../rules/condition.ts";
+import type { Refusal } from "../../rules/parse-rule.ts";
+import type { BufferGroup, Rule } from "../../rules/rule.ts";
+import { EngineRule, isOfApplication } from "./engine-rule.ts";
+import { orderRules } from "./order.ts";
+import { createRuleScope, type PlacedRule, type RuleScope } from "./rule-scope.ts";
+import { applicationsOf, eventName, findUnsupported } from "./support.ts";
+
+/** Protocols of IP that have rules of their own; all others are one. */
+export type PacketClass = "tcp" | "udp" | "icmp" | "other";
+
+/** One of each direction. */
+export type ByDirection<T> = Readonly<Record<Direction, T>>;
+
+/** Rules about one application's transactions in one direction. */
+export interface TransactionScope extends RuleScope {
+  readonly application: Application;
+  /** By place in the base: the stage from which a rule can be tried, and that at which nothing of it grows any more. */
+  readonly ready: ReadonlyMap<number, RuleStages>;
+}
+
+/** When a rule of a transaction is tried. */
+export interface RuleStages {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Rules, ready to be run. */
+export interface RuleBase {
+  /** In the order in which they are looked at. */
+  readonly rules: readonly EngineRule[];
+  /** Rules about addresses alone. */
+  readonly addresses: readonly number[];
+  readonly packets: Readonly<Record<PacketClass, ByDirection<RuleScope>>>;
+  /** Rules about the bytes of TCP's streams. */
+  readonly streams: ByDirection<RuleScope>;
+  readonly transactions: ReadonlyMap<string, ByDirection<TransactionScope>>;
+  /** Rules about the protocol of a flow alone, by its name. */
+  readonly protocols: ReadonlyMap<string, readonly number[]>;
+  readonly applications: readonly Application[];
+  /** Rules that cannot be run here, each with its reason. */
+  readonly refusals: readonly Refusal[];
+}
+
+/** Rules that are sorted into kinds in one step. */
+const RULES_A_STEP = 250;
+const TCP = 6;
+const DIRECTIONS: readonly Direction[] = ["to-server", "to-client"];
+const CLASSES: Readonly<Record<PacketClass, (protocol: number) => boolean>> = {
+  tcp: (protocol) => protocol === 6, udp: (protocol) => protocol === 17, icmp: (protocol) => protocol === 1 || protocol === 58,
+  other: (protocol) => ![1, 6, 17, 58].includes(protocol),
+};
+
+/**
+ * Makes rules ready in small steps, so that packets go on between them. Run it to its end: what it returns is the base.
+ * @param applications What fills the buffers.
+ */
+export function* buildRuleBase(rules: readonly Rule[], applications: readonly Application[]): Generator<undefined, RuleBase> {
+  const refusals: Refusal[] = [];
+  const kept: Rule[] = [];
+  for (const [index, rule] of rules.entries()) {
+    const unsupported = findUnsupported(rule, applications);
+    if (unsupported === null) kept.push(rule);
+    else refusals.push({ line: rule.line, id: rule.id, gid: rule.gid, ...unsupported });
+    if (index % RULES_A_STEP === 0) yield;
+  }
+  const ordered = orderRules(kept);
+  yield;
+  const placed: PlacedRule[] = [];
+  for (const [place, rule] of ordered.entries()) {
+    placed.push({ rule: new EngineRule(rule), place });
+    if (place % RULES_A_STEP === 0) yield;
+  }
+  const packets = {} as Record<PacketClass, ByDirection<RuleScope>>;
+  for (const [name, isIn] of Object.entries(CLASSES) as readonly (readonly [PacketClass, (protocol: number) => boolean])[]) {
+    packets[name] = yield* eachWay((direction) => createRuleScope(placed.filter((one) => isOfPackets(one, direction, isIn)), isPayload));
+  }
+  const streams = yield* eachWay((direction) => createRuleScope(placed.filter(({ rule }) => rule.kind.endsWith("stream") && rule.isFor(direction)), isPayload));
+  const transactions = new Map<string, ByDirection<TransactionScope>>();
+  for (const application of applications) {
+    const own = placed.filter(({ rule }) => rule.kind === "transaction" && applicationsOf(rule.rule, [application]).length > 0);
+    if (own.length > 0) transactions.set(application.name, yield* eachWay((direction) => createTransactionScope(application, own.filter(({ rule }) => rule.isFor(direction)))));
+    yield;
+  }
+  return {
+    rules: placed.map(({ rule }) => rule), addresses: placed.filter(({ rule }) => rule.kind === "address").map(({ place }) => place), packets, streams, transactions,
+    protocols: fileProtocols(placed), applications, refusals,
+  };
+}
+
+function* eachWay<T>(create: (direction: Direction) => T): Generator<undefined, ByDirection<T>> {
+  const found = {} as Record<Direction, T>;
+  for (const direction of DIRECTIONS) {
+    found[direction] = create(direction);
+    yield;
+  }
+  return found;
+}
+
+function isPayload({ buffer }: BufferGroup): boolean {
+  return buffer === "payload";
+}
+
+function isOfPackets({ rule }: PlacedRule, direction: Direction, isIn: (protocol: number) => boolean): boolean {
+  if (!rule.isFor(direction)) return false;
+  const { numbers } = rule.rule.protocol;
+  // What is a stream with TCP is a packet with all others.
+  if (rule.kind === "stream") return numbers === null ? !isIn(TCP) : numbers.some((number) => number !== TCP && isIn(number));
+  return (rule.kind === "packet" || rule.kind === "packet-and-stream") && (numbers === null || numbers.some(isIn));
+}
+
+function createTransactionScope(application: Application, members: readonly PlacedRule[]): TransactionScope {
+  return {
+    ...createRuleScope(members, isOfApplication), application, ready: new Map(members.map(({ rule, place }) => [place, stagesOf(rule.rule, application)])),
+  };
+}
+
+/** What grows is tried as soon as all else is there. */
+function stagesOf({ buffers, conditions }: Rule, application: Application): RuleStages {
+  const stages = [
+    ...buffers.flatMap((group) => (isOfApplication(group) ? application.buffers.get(group.buffer) ?? [] : [])), ...conditions.flatMap((condition) => stageOf(condition, application) ?? []),
+  ];
+  return {
+    first: Math.max(0, ...stages.map(({ stage, grows }) => (grows ? 0 : stage))), last: Math.max(0, ...stages.map(({ stage }) => stage)),
+  };
+}
+
+function stageOf(condition: Condition, { numbers, words, events }: Application): BufferStage | undefined {
+  if (condition.kind === "number") return numbers.get(condition.field);
+  if (condition.kind === "word") return words.get(condition.field);
+  if (condition.kind === "tls-time") return numbers.get(`tls.${condition.field}`);
+  return condition.kind === "event" && events.has(eventName(condition.event)) ? { stage: WHOLE, grows: true } : undefined;
+}
+
+/** Events may come at any time: they are asked for until the end. */
+const WHOLE = 255;
+
+function fileProtocols(placed: readonly PlacedRule[]): ReadonlyMap<string, readonly number[]> {
+  const found = new Map<string, number[]>();
+  for (const { rule, place } of placed) {
+    if (rule.kind !== "application") continue;
+    for (const name of rule.rule.protocol.applications ?? []) found.set(name, [...(found.get(name) ?? []), place]);
+  }
+  return found;
+}
