@@ -54,7 +54,7 @@ export class TransactionInspector {
   }
 
   endAll(): void {
-    for (const transaction of [...this.#open.keys()]) this.end(transaction);
+    for (const transaction of this.#open.keys()) this.end(transaction);
   }
 
   #inspect(transaction: Transaction, direction: Direction, stage: number): void {

@@ -118,7 +118,7 @@ export class Evaluator {
   }
 
   #holdsStates({ states }: Rule, flow: FlowState): boolean {
-    return states.length === 0 || states.every((state) => {
+    return states.every((state) => {
       if (state.kind === "flow-bit") return holdsFlowBit(state, flow.memory);
       return state.kind === "flow-number" ? holdsFlowNumber(state, flow.memory) : this.#hostBits.holds(state, endsOf(flow, this.subject), this.subject.at);
     });
