@@ -2,7 +2,7 @@
 
 import type { Amount, ByteExtract, ByteJump, ByteMath, ByteTest, IsDataAt, NumberForm } from "../rules/buffer-match.ts";
 import { type GroupRun, signedOf, valueOf } from "./group-run.ts";
-import { applyMask, type NumberRead, readNumber } from "./read-number.ts";
+import { applyMask, MAX_DIGITS, type NumberRead, readNumber } from "./read-number.ts";
 import { compare } from "./test-number.ts";
 
 interface NumberAt {
@@ -92,16 +92,19 @@ interface ReadAt {
 function readAt(step: NumberAt, place: number, run: GroupRun): ReadAt | null {
   const at = startOf(step, place, run);
   if (at === null) return null;
-  const number = readNumber(run.buffer, at, signedOf(step.count, run), step.form, run.isLittleEndian);
+  const count = signedOf(step.count, run);
+  const isOpen = count === 0 && step.form.digits !== null;
+  const number = readNumber(run.buffer, at, isOpen ? Math.min(run.buffer.length - at, MAX_DIGITS) : count, step.form, run.isLittleEndian);
   return number && { at, number };
 }
 
+/** No number is read, so that its place may be the end of the buffer. */
 function readNothing(step: NumberAt, place: number, run: GroupRun): ReadAt | null {
-  const at = startOf(step, place, run);
-  return at === null ? null : { at, number: { value: 0n, length: 0 } };
+  const at = (step.isRelative ? place : 0) + signedOf(step.offset, run);
+  return at < 0 || at > run.buffer.length ? null : { at, number: { value: 0n, length: 0 } };
 }
 
-/** A relative number needs a byte at its place, even where it has none itself. */
+/** A relative number needs a byte at its place. */
 function startOf(step: NumberAt, place: number, run: GroupRun): number | null {
   const at = (step.isRelative ? place : 0) + signedOf(step.offset, run);
   if (at < 0 || at > run.buffer.length) return null;

@@ -5,7 +5,7 @@ import type { NumberForm } from "../rules/buffer-match.ts";
 /** Numbers are of 64 bits without a sign, and wrap. */
 export const MAX_NUMBER = 0xffff_ffff_ffff_ffffn;
 /** More digits than any number of 64 bits has. */
-const MAX_DIGITS = 23;
+export const MAX_DIGITS = 23;
 const MAX_BYTES = 8;
 
 /** A number and how many bytes it took; digits may be fewer than were asked for. */

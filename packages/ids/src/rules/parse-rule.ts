@@ -77,7 +77,7 @@ function checkWhole(draft: RuleDraft): { readonly keyword: string; readonly reas
   const sided = draft.groups.filter((group) => group.matches.length > 0).map(({ buffer }) => ({ buffer, direction: BUFFER_FACTS.get(buffer)?.direction ?? "any" }));
   for (const { buffer, direction } of sided) {
     if (direction === "any") continue;
-    if (draft.flow.direction === null && !draft.header.isBidirectional) draft.flow.direction = direction;
+    if (draft.flow.direction === null) draft.flow.direction = direction;
     if (draft.flow.direction !== null && draft.flow.direction !== direction) return { keyword: buffer, reason: `it is of bytes ${direction}, and the rule of bytes ${draft.flow.direction}` };
   }
   const count = draft.groups.reduce((sum, group) => sum + group.matches.length, 0);

@@ -1,5 +1,6 @@
 /** One flow under inspection: its packets, its streams, and what its application says. A class, as there is one for each flow. */
 
+import { TCP_FLAG } from "@lanthorn/packets";
 import type { FlowKey, FlowWatch, WatchedPacket } from "@lanthorn/traffic";
 import type { Direction } from "../../applications/application.ts";
 import { payloadOf } from "../inspect/packet-buffers.ts";
@@ -14,22 +15,46 @@ import { advanceSession } from "./tcp-session.ts";
 /** A flow while it lasts. */
 export class IdsFlow implements FlowWatch {
   readonly #context: FlowContext;
-  readonly #state: FlowState;
-  readonly #application: ApplicationRun | null;
+  readonly #key: () => FlowKey;
+  #state: FlowState;
+  #application: ApplicationRun | null = null;
   /** Made with the first byte of an open connection: half-open ones have none. */
   #streams: StreamPair | null = null;
   #lastFrame = 0;
+  /** Directions in which rules about the recognition were tried. */
+  #announced = 0;
 
   /** @param first The packet that opened it; it is given to `packet` too. */
   constructor(context: FlowContext, first: WatchedPacket, key: () => FlowKey) {
     this.#context = context;
+    this.#key = key;
     this.#state = createFlowState(first, key);
-    const hasApplication = first.isTcp || first.protocol === UDP;
-    this.#application = hasApplication ? new ApplicationRun(context, this.#state, { focus: (direction) => this.#focus(direction), endMessage: (direction) => this.#streams?.endMessage(direction) }) : null;
+    this.#openApplication(first);
+  }
+
+  #openApplication({ isTcp, protocol }: WatchedPacket): void {
+    if (!isTcp && protocol !== UDP) return;
+    this.#application = new ApplicationRun(this.#context, this.#state, { focus: (direction) => this.#focus(direction), endMessage: (direction) => this.#streams?.endMessage(direction) });
+  }
+
+  /** A SYN with another number behind a connection that is over, or of which nothing was said: another connection between the same ports. */
+  #isAnother({ isTcp, flags, sequence }: WatchedPacket): boolean {
+    const { session } = this.#state;
+    if (!isTcp || session === null || (flags & (TCP_FLAG.syn | TCP_FLAG.ack | TCP_FLAG.rst)) !== TCP_FLAG.syn) return false;
+    return (session.stage === "open" || session.stage === "none") && session.sides["to-server"].initial !== sequence && (this.#streams === null || this.#streams.isOver);
+  }
+
+  #beginAnother(packet: WatchedPacket): void {
+    this.#application?.end(this.#state.lastAt);
+    this.#streams = null;
+    this.#announced = 0;
+    this.#state = createFlowState(packet, this.#key);
+    this.#openApplication(packet);
   }
 
   packet(packet: WatchedPacket): void {
     const { evaluator, work } = this.#context;
+    if (this.#isAnother(packet)) this.#beginAnother(packet);
     const state = this.#state;
     const direction: Direction = packet.isFromOriginator === state.isClientOriginator ? "to-server" : "to-client";
     const count = state.counts[direction];
@@ -52,9 +77,10 @@ export class IdsFlow implements FlowWatch {
     subject.direction = direction;
     subject.isEstablished = wasEstablished;
     subject.payload = payload.length > 0 ? payload : null;
-    if (count.packets === 1) this.#inspectAddresses();
+    if (count.packets === 1 || !HAVE_FLOWS.has(packet.protocol)) this.#inspectAddresses();
     this.#inspectPacket(packet, direction, payload, isOfStream);
     this.#inspectProtocol();
+    this.#announce(direction);
     if (packet.isTcp) {
       if (isOfStream) this.#giveToStreams(packet, direction, payload);
     } else if (payload.length > 0) this.#application?.datagram(direction, payload, packet.at);
@@ -67,7 +93,19 @@ export class IdsFlow implements FlowWatch {
     evaluator.begin();
     this.#streams?.finish(this.#state.lastAt);
     this.#application?.end(this.#state.lastAt);
+    for (const direction of ["to-server", "to-client"] as const) if (this.#state.counts[direction].packets > 0) this.#announce(direction);
     this.#leave();
+  }
+
+  /** Rules about what was recognized, once each way. */
+  #announce(direction: Direction): void {
+    const { evaluator } = this.#context;
+    const bit = direction === "to-server" ? 1 : 2;
+    if (this.#state.application === "" || (this.#announced & bit) !== 0) return;
+    this.#announced |= bit;
+    if (evaluator.base.recognitions.length === 0) return;
+    this.#focus(direction);
+    for (const place of evaluator.base.recognitions) evaluator.attempt(place);
   }
 
   #inspectAddresses(): void {
@@ -129,6 +167,8 @@ export class IdsFlow implements FlowWatch {
 }
 
 const UDP = 17;
+/** Of these protocols Suricata follows flows: ICMP, TCP, UDP, ICMPv6, SCTP. */
+const HAVE_FLOWS: ReadonlySet<number> = new Set([1, 6, UDP, 58, 132]);
 
 function classOf(protocol: number): PacketClass {
   if (protocol === 6) return "tcp";

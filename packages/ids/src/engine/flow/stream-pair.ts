@@ -51,6 +51,11 @@ export class StreamPair implements StreamOutput, MemoryHolder {
     return !this.#isOver && this.#sides.every(({ stream }) => stream.isEnded);
   }
 
+  /** It was ended, and has given its memory back. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   segment(packet: WatchedPacket, direction: Direction, payload: Uint8Array): void {
     if (this.#isOver) return;
     const [own, peer] = direction === "to-server" ? this.#sides : [this.#sides[1], this.#sides[0]];

@@ -125,7 +125,7 @@ function testStreamSize({ session }: FlowState, { side, operator, value }: Strea
 function testApplication(application: string, { application: wanted, isNegated }: ApplicationCondition): boolean {
   if (wanted === "unknown") return (application === "") !== isNegated;
   // As long as nothing is known, neither a protocol nor that it is another can be said.
-  return application !== "" && (application === wanted) !== isNegated;
+  return application !== "" && (application === wanted || (wanted === "http" && application === "http2") || (wanted === "http1" && application === "http")) !== isNegated;
 }
 
 function sameAddress({ client, server }: FlowState): boolean {

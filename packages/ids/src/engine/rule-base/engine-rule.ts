@@ -5,13 +5,14 @@ import { compileRule, type RunnableRule } from "../../inspection/match-rule.ts";
 import { BUFFER_FACTS } from "../../rules/buffer-names.ts";
 import type { Condition } from "../../rules/condition.ts";
 import type { BufferMatch } from "../../rules/buffer-match.ts";
+import type { AddressSet } from "../../rules/address-set.ts";
 import type { BufferGroup, Rule } from "../../rules/rule.ts";
 
 /**
  * When a rule is looked at: `address` for a flow's first packet each way; `packet` and `stream` for payloads and chunks of a stream;
- * `application` once the protocol is known; `transaction` for what its parser says.
+ * `application` for packets once the protocol is known, `recognition` for the first of them each way; `transaction` for what its parser says.
  */
-export type RuleKind = "address" | "packet" | "stream" | "packet-and-stream" | "application" | "transaction";
+export type RuleKind = "address" | "recognition" | "packet" | "stream" | "packet-and-stream" | "application" | "transaction";
 
 /** Numbers of packets and flows; all others are a transaction's. */
 const PACKET_NUMBERS = /^(?:dsize$|ip\.|tcp\.|icmp\.|icmpv6\.|vlan\.|flow\.)/;
@@ -91,6 +92,7 @@ function kindOf(rule: Rule): RuleKind {
   const hasBytes = rule.buffers.length > 0;
   if (!hasBytes && rule.conditions.length === 0 && rule.protocol.applications !== null) return "application";
   if (isAboutAddresses(rule)) return "address";
+  if (!hasBytes && rule.conditions.length > 0 && rule.conditions.every(({ kind }) => kind === "application")) return "recognition";
   const isTcp = rule.protocol.numbers?.includes(TCP) ?? true;
   if (!isTcp || rule.protocol.scope === "packet" || rule.flow.stream === "none" || asksForPacket(rule)) return "packet";
   if (rule.protocol.scope === "stream" || rule.flow.stream === "only") return hasBytes ? "stream" : "packet";
@@ -106,13 +108,17 @@ function countsFromBegin(match: BufferMatch): boolean {
   return "isRelative" in match && !match.isRelative;
 }
 
-/** Nothing but addresses: Suricata looks at such a rule once for each flow and direction. */
+/** Nothing but addresses, ports and protocol: Suricata looks at such a rule once for each flow and direction, unless an address is negated. */
 function isAboutAddresses({ buffers, conditions, flow, states, protocol, source, destination, detectionFilter }: Rule): boolean {
-  const hasAddresses = !source.addresses.isAny || !destination.addresses.isAny;
   const asksFlow = flow.direction !== null || flow.state !== null || flow.stream !== null || flow.fragments !== null;
-  const hasPorts = !source.ports.isAny || !destination.ports.isAny;
-  return buffers.length === 0 && conditions.length === 0 && states.length === 0 && protocol.applications === null && protocol.scope === "any" && hasAddresses && !asksFlow && !hasPorts
+  const isPlain = conditions.every((condition) => condition.kind === "number" && condition.field === "ip.protocol") && states.every(({ kind, operation }) => kind === "flow-bit" && operation === "set");
+  return buffers.length === 0 && isPlain && protocol.applications === null && protocol.scope === "any" && !asksFlow && !isNegated(source.addresses) && !isNegated(destination.addresses)
     && detectionFilter === null;
+}
+
+/** All but some: the set does not say how it was written. */
+function isNegated({ isAny, ipv4 }: AddressSet): boolean {
+  return !isAny && ipv4[0] === 0 && ipv4.at(-1) === 0xffff_ffff;
 }
 
 function asksForPacket({ buffers, conditions }: Rule): boolean {

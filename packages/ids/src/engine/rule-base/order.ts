@@ -16,14 +16,17 @@ export function orderRules(rules: readonly Rule[]): readonly Rule[] {
 function keyOf(rule: Rule): readonly number[] {
   const bits = rankOf(rule, "flow-bit");
   const numbers = rankOf(rule, "flow-number");
-  const hosts = rankOf(rule, "host-bit");
+  // Of hosts' bits those that ask come first: what a packet sets holds from the next one on.
+  const hosts = RANK_OF_NONE - rankOf(rule, "host-bit");
   return [ACTIONS[rule.action], bits, numbers, hosts, rule.priority];
 }
+
+const RANK_OF_NONE = 3;
 
 /** Those that only set come first, then those that do both, then those that ask; all others last. */
 function rankOf({ states }: Rule, kind: Rule["states"][number]["kind"]): number {
   const own = states.filter((state) => state.kind === kind);
-  if (own.length === 0) return 3;
+  if (own.length === 0) return RANK_OF_NONE;
   const asks = own.filter(({ operation }) => !CHANGES.has(operation)).length;
   if (asks === 0) return 0;
   return asks < own.length ? 1 : 2;

@@ -34,6 +34,8 @@ export interface RuleBase {
   readonly rules: readonly EngineRule[];
   /** Rules about addresses alone. */
   readonly addresses: readonly number[];
+  /** Rules about what was recognized. */
+  readonly recognitions: readonly number[];
   readonly packets: Readonly<Record<PacketClass, ByDirection<RuleScope>>>;
   /** Rules about the bytes of TCP's streams. */
   readonly streams: ByDirection<RuleScope>;
@@ -86,7 +88,7 @@ export function* buildRuleBase(rules: readonly Rule[], applications: readonly Ap
     yield;
   }
   return {
-    rules: placed.map(({ rule }) => rule), addresses: placed.filter(({ rule }) => rule.kind === "address").map(({ place }) => place), packets, streams, transactions,
+    rules: placed.map(({ rule }) => rule), addresses: placesOf(placed, "address"), recognitions: placesOf(placed, "recognition"), packets, streams, transactions,
     protocols: fileProtocols(placed), applications, refusals,
   };
 }
@@ -137,6 +139,10 @@ function stageOf(condition: Condition, { numbers, words, events }: Application):
 
 /** Events may come at any time: they are asked for until the end. */
 const WHOLE = 255;
+
+function placesOf(placed: readonly PlacedRule[], kind: EngineRule["kind"]): readonly number[] {
+  return placed.filter(({ rule }) => rule.kind === kind).map(({ place }) => place);
+}
 
 function fileProtocols(placed: readonly PlacedRule[]): ReadonlyMap<string, readonly number[]> {
   const found = new Map<string, number[]>();

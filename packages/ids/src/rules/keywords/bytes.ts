@@ -4,7 +4,7 @@
  */
 
 import type { ByteMath, ByteTest } from "../buffer-match.ts";
-import { addMatch, makeVariable, type RuleDraft } from "../draft.ts";
+import { activeGroup, addMatch, makeVariable, type RuleDraft } from "../draft.ts";
 import { lookUp } from "../text/look-up.ts";
 import { parseNumber } from "../text/numbers.ts";
 import { splitWords } from "../text/options.ts";
@@ -108,9 +108,19 @@ const isDataAt: Keyword = (draft, value) => {
   const other = words.find((word) => word !== "relative" && word !== "rawbytes");
   if (other !== undefined) return `cannot read ${other || "an empty place"}`;
   const isRelative = words.includes("relative");
+  // No byte behind a content is what endswith says, of a negated content too, and Suricata takes it so.
+  if (isNegated && isRelative && at === 1 && endLastContent(draft)) return null;
   addMatch(draft, { kind: "is-data-at", at, isRelative, isNegated }, isRelative);
   return null;
 };
+
+function endLastContent(draft: RuleDraft): boolean {
+  const { matches } = activeGroup(draft, true);
+  const last = matches.at(-1);
+  if (last?.kind !== "content") return false;
+  matches[matches.length - 1] = { ...last, endsWith: true };
+  return true;
+}
 
 function isMath(text: string): text is ByteMath["operator"] {
   return MATH.has(text);
