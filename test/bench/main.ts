@@ -12,6 +12,8 @@ import { run as footprint } from "./footprint.bench.ts";
 import { run as guards } from "./guards.bench.ts";
 import { run as hostile } from "./hostile.bench.ts";
 import { run as identity } from "./identity.bench.ts";
+import { run as ids } from "./ids.bench.ts";
+import { run as idsVerify } from "./ids-verify.bench.ts";
 import { run as ingest } from "./ingest.bench.ts";
 import { run as portscan } from "./portscan.bench.ts";
 import { run as recog } from "./recog.bench.ts";
@@ -21,7 +23,7 @@ import { run as webhooks } from "./webhooks.bench.ts";
 
 /** Every bench by its name; each prints what it measures and, as its last line, the result as JSON. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  api, baselines, capture, "cve-import": cveImport, "cve-match": cveMatch, cpe, decode, evidence, fleet, flows, footprint, guards, hostile, identity, ingest, portscan, recog, services, sweep, webhooks,
+  api, baselines, capture, "cve-import": cveImport, "cve-match": cveMatch, cpe, decode, evidence, fleet, flows, footprint, guards, hostile, identity, ids, "ids-verify": idsVerify, ingest, portscan, recog, services, sweep, webhooks,
 };
 
 const [name = "", ...rest] = process.argv.slice(2);
