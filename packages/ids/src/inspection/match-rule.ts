@@ -70,7 +70,7 @@ export function compileRule({ buffers, variables }: RuleOfBytes): CompiledRule {
  * @param budget For all groups together.
  */
 export function matchRule(rule: RunnableRule, source: BufferSource, budget: Budget = { left: MAX_RULE_STEPS }): RuleOutcome {
-  const variables = new BigUint64Array(rule.variables);
+  const variables = rule.variables === 0 ? NO_VARIABLES : new BigUint64Array(rule.variables);
   const places: GroupPlace[] = [];
   for (const one of rule.groups) {
     const place = placeOf(one, source, { variables, budget });
@@ -81,11 +81,13 @@ export function matchRule(rule: RunnableRule, source: BufferSource, budget: Budg
   return { outcome: "matched", places };
 }
 
+const NO_VARIABLES = new BigUint64Array(0);
+
 function placeOf(one: RunnableGroup, source: BufferSource, kept: Pick<GroupRun, "variables" | "budget">): GroupPlace | null {
   const instances = source.instancesOf(one.buffer, one.transforms);
   if (instances.length === 0) return one.mayBeAbsent ? { buffer: one.buffer, bytes: null, starts: [], ends: [] } : null;
   for (const bytes of instances) {
-    const run: GroupRun = { ...kept, buffer: bytes, isLittleEndian: source.isLittleEndian, dataset: source.dataset, starts: [], ends: [] };
+    const run: GroupRun = { buffer: bytes, variables: kept.variables, isLittleEndian: source.isLittleEndian, budget: kept.budget, dataset: source.dataset, starts: [], ends: [] };
     if (matchGroup(one.group, run)) return { buffer: one.buffer, bytes, starts: run.starts, ends: run.ends };
     if (kept.budget.left <= 0) return null;
   }

@@ -17,18 +17,20 @@ export interface TransactionOwner {
 interface Progress {
   base: RuleBase;
   /** By filter: bytes that were searched; -1 once all of it was. */
-  searched: Float64Array;
+  searched: Int32Array;
+  /** Filters that have more to search. */
+  left: number;
   /** Rules that may match, by place. */
   candidates: number[];
   events: number;
   isOver: boolean;
+  /** Rules that have matched, by key; `null` for none. */
+  matched: Set<number> | null;
 }
 
 interface TransactionProgress {
-  readonly "to-server": Progress;
-  readonly "to-client": Progress;
-  /** Rules that have matched, by key and direction. */
-  readonly matched: Set<string>;
+  "to-server": Progress | null;
+  "to-client": Progress | null;
 }
 
 const ALL_SEARCHED = -1;
@@ -72,7 +74,7 @@ export class TransactionInspector {
     subject.transaction = transaction;
     const hasGrown = this.#search(scope, progress, stage) || transaction.events.size !== progress.events;
     progress.events = transaction.events.size;
-    this.#attempt(scope, progress, { stage, hasGrown, matched: this.#open.get(transaction)?.matched ?? new Set(), direction });
+    if (progress.candidates.length > 0) this.#attempt(scope, progress, stage, hasGrown);
     subject.transaction = null;
   }
 
@@ -81,61 +83,74 @@ export class TransactionInspector {
     let open = this.#open.get(transaction);
     if (open === undefined) {
       this.#context.work.transactions += 1;
-      open = { "to-server": startProgress(base, transaction, "to-server"), "to-client": startProgress(base, transaction, "to-client"), matched: new Set() };
+      open = { "to-server": null, "to-client": null };
       this.#open.set(transaction, open);
     }
-    const progress = open[direction];
+    const progress = (open[direction] ??= startProgress(base, transaction, direction));
     // Other rules are used since: all that is there is looked at again.
-    if (progress.base !== base) Object.assign(progress, startProgress(base, transaction, direction));
+    if (progress.base !== base) Object.assign(progress, startProgress(base, transaction, direction), { matched: progress.matched });
     return progress;
   }
 
   /** @returns Whether anything was searched: rules may match that did not before. */
   #search(scope: TransactionScope, progress: Progress, stage: number): boolean {
+    if (progress.left === 0) return false;
     const { subject } = this.#context.evaluator;
+    const { filters, filterStages, filed } = scope;
     let hasSearched = false;
-    for (const [index, filter] of scope.filters.entries()) {
-      const before = progress.searched[index] ?? ALL_SEARCHED;
-      const facts = scope.application.buffers.get(filter.buffer);
-      if (before === ALL_SEARCHED || facts === undefined) continue;
+    for (let index = 0; index < filters.length; index += 1) {
+      const before = progress.searched[index] as number;
+      const facts = filterStages[index];
+      const filter = filters[index];
+      if (before === ALL_SEARCHED || !facts || !filter) continue;
       const isWhole = stage >= facts.stage;
       if (!isWhole && !facts.grows) continue;
       const instances = subject.instancesOf(filter.buffer, filter.transforms);
-      const size = instances.reduce((sum, { length }) => sum + length, 0);
+      let size = 0;
+      for (let at = 0; at < instances.length; at += 1) size += (instances[at] as Uint8Array).length;
       // Searched again at twice the size, so that all searches together are linear.
       if (!isWhole && (size === 0 || size < before * 2)) continue;
       progress.searched[index] = isWhole ? ALL_SEARCHED : size;
+      if (isWhole) progress.left -= 1;
       hasSearched = true;
-      for (const bytes of instances) {
-        const count = filter.find(bytes);
-        for (let at = 0; at < count; at += 1) addCandidate(progress.candidates, scope.filed[filter.found[at] ?? 0] ?? 0);
+      for (let instance = 0; instance < instances.length; instance += 1) {
+        const count = filter.find(instances[instance] as Uint8Array);
+        for (let at = 0; at < count; at += 1) addCandidate(progress.candidates, filed[filter.found[at] as number] as number);
       }
     }
     return hasSearched;
   }
 
-  #attempt(scope: TransactionScope, progress: Progress, now: {
-    readonly stage: number; readonly hasGrown: boolean; readonly matched: Set<string>; readonly direction: Direction;
-  }): void {
+  #attempt(scope: TransactionScope, progress: Progress, stage: number, hasGrown: boolean): void {
     const { evaluator } = this.#context;
     const { rules } = progress.base;
-    progress.candidates.sort((one, other) => one - other);
-    progress.candidates = progress.candidates.filter((place) => {
-      const [rule, stages] = [rules[place], scope.ready.get(place)];
-      if (!rule || !stages) return false;
-      if (!isDue(rule, stages, now)) return true;
-      const key = `${rule.key} ${now.direction}`;
-      if (now.matched.has(key)) return false;
-      if (evaluator.attempt(place)) {
-        now.matched.add(key);
-        return false;
+    const { candidates } = progress;
+    if (candidates.length > 1) candidates.sort(byPlace);
+    let kept = 0;
+    for (let index = 0; index < candidates.length; index += 1) {
+      const place = candidates[index] as number;
+      const rule = rules[place];
+      const stages = scope.ready.get(place);
+      if (!rule || !stages || progress.matched?.has(rule.key)) continue;
+      if (isDue(rule, stages, stage, hasGrown)) {
+        if (evaluator.attempt(place)) {
+          (progress.matched ??= new Set()).add(rule.key);
+          continue;
+        }
+        if (stage >= stages.last) continue;
       }
-      return now.stage < stages.last;
-    });
+      candidates[kept] = place;
+      kept += 1;
+    }
+    candidates.length = kept;
   }
 }
 
-function isDue({ isNegative }: EngineRule, { first, last }: RuleStages, { stage, hasGrown }: { readonly stage: number; readonly hasGrown: boolean }): boolean {
+function byPlace(one: number, other: number): number {
+  return one - other;
+}
+
+function isDue({ isNegative }: EngineRule, { first, last }: RuleStages, stage: number, hasGrown: boolean): boolean {
   if (stage >= last) return true;
   return stage >= first && hasGrown && !isNegative;
 }
@@ -146,6 +161,6 @@ function addCandidate(candidates: number[], place: number): void {
 
 function startProgress(base: RuleBase, { application }: Transaction, direction: Direction): Progress {
   const scope = base.transactions.get(application)?.[direction];
-  const unfiled = scope === undefined ? [] : [scope.unfiled.others, ...scope.unfiled.byDestinationPort.values(), ...scope.unfiled.bySourcePort.values()].flatMap((places) => [...places]);
-  return { base, searched: new Float64Array(scope?.filters.length ?? 0), candidates: [...new Set(unfiled)], events: 0, isOver: false };
+  const filters = scope?.filters.length ?? 0;
+  return { base, searched: new Int32Array(filters), left: filters, candidates: scope ? [...scope.always] : [], events: 0, isOver: false, matched: null };
 }

@@ -20,6 +20,10 @@ export interface TransactionScope extends RuleScope {
   readonly application: Application;
   /** By place in the base: the stage from which a rule can be tried, and that at which nothing of it grows any more. */
   readonly ready: ReadonlyMap<number, RuleStages>;
+  /** When the buffer of each filter can be searched; `null` where the application does not fill it. */
+  readonly filterStages: readonly (BufferStage | null)[];
+  /** Rules that are tried with each transaction, whatever it says. */
+  readonly always: readonly number[];
 }
 
 /** When a rule of a transaction is tried. */
@@ -115,8 +119,12 @@ function isOfPackets({ rule }: PlacedRule, direction: Direction, isIn: (protocol
 }
 
 function createTransactionScope(application: Application, members: readonly PlacedRule[]): TransactionScope {
+  const scope = createRuleScope(members, isOfApplication);
+  const { others, byDestinationPort, bySourcePort } = scope.unfiled;
   return {
-    ...createRuleScope(members, isOfApplication), application, ready: new Map(members.map(({ rule, place }) => [place, stagesOf(rule.rule, application)])),
+    ...scope, application, ready: new Map(members.map(({ rule, place }) => [place, stagesOf(rule.rule, application)])),
+    filterStages: scope.filters.map(({ buffer }) => application.buffers.get(buffer) ?? null),
+    always: [...new Set([others, ...byDestinationPort.values(), ...bySourcePort.values()].flatMap((places) => [...places]))],
   };
 }
 
