@@ -4,6 +4,7 @@ import { TCP_FLAG } from "@lanthorn/packets";
 import type { FlowKey, FlowWatch, WatchedPacket } from "@lanthorn/traffic";
 import type { Direction } from "../../applications/application.ts";
 import { payloadOf } from "../inspect/packet-buffers.ts";
+import type { PayloadLender } from "../inspect/subject.ts";
 import type { PacketClass } from "../rule-base/rule-base.ts";
 import { ApplicationRun } from "./application-run.ts";
 import type { FlowContext } from "./context.ts";
@@ -13,7 +14,7 @@ import { StreamPair } from "./stream-pair.ts";
 import { advanceSession } from "./tcp-session.ts";
 
 /** A flow while it lasts. */
-export class IdsFlow implements FlowWatch {
+export class IdsFlow implements FlowWatch, PayloadLender {
   readonly #context: FlowContext;
   readonly #key: () => FlowKey;
   #state: FlowState;
@@ -65,7 +66,7 @@ export class IdsFlow implements FlowWatch {
     work.packets += 1;
     const payload = payloadOf(packet);
     const wasEstablished = isEstablished(state);
-    const isOfStream = state.session !== null && advanceSession(state.session, direction, { ...segmentOf(packet), payloadBytes: payload.length }, this.#context.limits);
+    const isOfStream = state.session !== null && advanceSession(state.session, direction, segmentOf(packet, payload.length), this.#context.limits);
     if (state.isPassed) return;
     evaluator.begin();
     const { subject } = evaluator;
@@ -152,7 +153,12 @@ export class IdsFlow implements FlowWatch {
     if (packet !== null && (packet.isFromOriginator === this.#state.isClientOriginator) !== (direction === "to-server")) subject.packet = null;
     subject.direction = direction;
     subject.isEstablished = isEstablished(this.#state);
-    subject.payload = this.#streams?.chunkOf(direction) ?? (subject.packet === null ? null : payloadOf(subject.packet));
+    subject.borrowPayload(this);
+  }
+
+  payloadIn(direction: Direction): Uint8Array | null {
+    const { packet } = this.#context.evaluator.subject;
+    return this.#streams?.chunkOf(direction) ?? (packet === null ? null : payloadOf(packet));
   }
 
   #leave(): void {
@@ -176,6 +182,13 @@ function classOf(protocol: number): PacketClass {
   return protocol === 1 || protocol === 58 ? "icmp" : "other";
 }
 
-function segmentOf({ sequence, acknowledgment, flags }: WatchedPacket) {
-  return { sequence, acknowledgment, flags };
+/** One object for all: it is read during the call only. */
+const SEGMENT = { sequence: 0, acknowledgment: 0, flags: 0, payloadBytes: 0 };
+
+function segmentOf({ sequence, acknowledgment, flags }: WatchedPacket, payloadBytes: number): Readonly<typeof SEGMENT> {
+  SEGMENT.sequence = sequence;
+  SEGMENT.acknowledgment = acknowledgment;
+  SEGMENT.flags = flags;
+  SEGMENT.payloadBytes = payloadBytes;
+  return SEGMENT;
 }

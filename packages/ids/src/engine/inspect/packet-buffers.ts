@@ -25,5 +25,7 @@ const ICMP_HEADER_OCTETS = 8;
 /** @returns What the packet carries: of ICMP behind its first eight bytes. */
 export function payloadOf({ bytes, payloadOffset, payloadEnd, protocol, transportOffset }: WatchedPacket): Uint8Array {
   const from = protocol === 1 || protocol === 58 ? Math.min(transportOffset + ICMP_HEADER_OCTETS, payloadEnd) : payloadOffset;
-  return bytes.subarray(from, payloadEnd);
+  return from >= payloadEnd ? NO_BYTES : bytes.subarray(from, payloadEnd);
 }
+
+const NO_BYTES = new Uint8Array(0);

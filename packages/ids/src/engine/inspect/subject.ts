@@ -12,6 +12,11 @@ import { createTransforms, type Transforms } from "./transforms.ts";
 const NONE: readonly Uint8Array[] = [];
 const NO_TRANSFORMS: readonly Transform[] = [];
 
+/** Has the payload of a direction, for when a rule asks: most that is looked at asks for none. */
+export interface PayloadLender {
+  payloadIn(direction: Direction): Uint8Array | null;
+}
+
 /** One object of an engine, filled anew for each moment. */
 export class Subject implements BufferSource {
   flow: FlowState | null = null;
@@ -25,17 +30,29 @@ export class Subject implements BufferSource {
   isEstablished = false;
   readonly #transforms: Transforms = createTransforms();
   #payload: readonly Uint8Array[] = NONE;
+  #lender: PayloadLender | null = null;
 
   get isLittleEndian(): boolean {
     return this.transaction?.isLittleEndian ?? false;
   }
 
   get payload(): Uint8Array | null {
-    return this.#payload[0] ?? null;
+    return this.#payloads()[0] ?? null;
   }
 
   set payload(bytes: Uint8Array | null) {
+    this.#lender = null;
     this.#payload = bytes === null ? NONE : [bytes];
+  }
+
+  /** The payload is what the lender has of the direction once a rule asks for it. */
+  borrowPayload(lender: PayloadLender): void {
+    this.#lender = lender;
+  }
+
+  #payloads(): readonly Uint8Array[] {
+    if (this.#lender !== null) this.payload = this.#lender.payloadIn(this.direction);
+    return this.#payload;
   }
 
   /** Sets that rules fill are not kept. */
@@ -49,7 +66,7 @@ export class Subject implements BufferSource {
   }
 
   #untransformed(buffer: BufferName): readonly Uint8Array[] {
-    if (buffer === "payload") return this.#payload;
+    if (buffer === "payload") return this.#payloads();
     if (this.transaction !== null) return this.transaction.instancesOf(buffer, this.direction);
     const header = this.packet === null ? null : headerOf(this.packet, buffer);
     return header === null ? NONE : [header];
