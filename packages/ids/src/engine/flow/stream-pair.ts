@@ -157,8 +157,13 @@ export class StreamPair implements StreamOutput, MemoryHolder {
       if (rule === undefined || raw.matched?.has(rule.key)) return;
       const isOfWhole = rule.isNegative || rule.isPlaced;
       if (isOfWhole && !isFinal) return;
-      evaluator.subject.payload = isOfWhole ? chunk : bytes;
-      if (evaluator.attempt(place, isOfWhole ? 0 : overlap)) (raw.matched ??= new Set()).add(rule.key);
+      evaluator.subject.payload = chunk;
+      let isMatch = evaluator.attempt(place);
+      if (!isMatch && !isOfWhole && overlap > 0) {
+        evaluator.subject.payload = bytes;
+        isMatch = evaluator.attempt(place, overlap);
+      }
+      if (isMatch) (raw.matched ??= new Set()).add(rule.key);
     });
     raw.inspected = raw.length;
   }
