@@ -21,8 +21,8 @@ export interface IdsCounters extends Readonly<FlowWork>, EvaluatorCounters {
 export interface Ids {
   /** For `createAnalyzer`'s `watch`: one decoding and one flow table for all. */
   readonly watch: OpenFlowWatch;
-  /** Uses other rules from the next packet on; flows keep what they know. */
-  replace(base: RuleBase): void;
+  /** Uses other rules, and other lines of threshold.config, from the next packet on; flows keep what they know, and counts of thresholds go on. */
+  replace(base: RuleBase, thresholds?: readonly ThresholdEntry[]): void;
   counters(): IdsCounters;
   /** The rules that cost most since they were loaded, first. */
   costs(count: number): readonly RuleCost[];
@@ -51,7 +51,7 @@ export function createIds({ base, onAlert, thresholds = [], ...options }: IdsOpt
   };
   return {
     watch: (packet, key) => new IdsFlow(context, packet, key),
-    replace: (next) => evaluator.replace(next),
+    replace: (next, entries) => evaluator.replace(next, entries),
     counters: () => ({ ...context.work, ...evaluator.counters(), rules: evaluator.base.rules.length, heldBytes: memory.usedBytes, streams: { ...counters } }),
     costs: (count) => evaluator.costs(count),
   };

@@ -1,6 +1,6 @@
 /** Which of many rules a buffer may match: those whose chosen content it holds. */
 
-import { createPatternSet, type Pattern, type PatternSet } from "../patterns/pattern-set.ts";
+import { createPatternSetSteps, type Pattern, type PatternSet } from "../patterns/pattern-set.ts";
 import type { BufferGroup, Rule } from "../rules/rule.ts";
 import { choosePattern } from "./choose-pattern.ts";
 
@@ -28,9 +28,22 @@ export type FiledRule = Pick<Rule, "buffers" | "fastPattern">;
 
 /** @param rules Their places in this list name them. */
 export function createPrefilters(rules: readonly FiledRule[]): Prefilters {
+  const steps = createPrefilterSteps(rules);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** Rules that are filed in one step. */
+const RULES_A_STEP = 250;
+
+/** The same in small steps: what it returns at its end are the prefilters. */
+export function* createPrefilterSteps(rules: readonly FiledRule[]): Generator<undefined, Prefilters> {
   const buffers = new Map<string, Filing>();
   const unfiled: number[] = [];
   for (const [index, rule] of rules.entries()) {
+    if (index % RULES_A_STEP === RULES_A_STEP - 1) yield;
     const chosen = choosePattern(rule);
     const group = chosen && rule.buffers[chosen.group];
     if (!chosen || !group) {
@@ -45,7 +58,9 @@ export function createPrefilters(rules: readonly FiledRule[]): Prefilters {
     if (same) same.rules.push(index);
     else filing.rules.set(pattern, { pattern: chosen.pattern, rules: [index] });
   }
-  return { buffers: [...buffers.values()].map(createBufferPrefilter), unfiled };
+  const created: BufferPrefilter[] = [];
+  for (const filing of buffers.values()) created.push(yield* createBufferPrefilter(filing));
+  return { buffers: created, unfiled };
 }
 
 interface Filing {
@@ -61,9 +76,10 @@ function patternKey({ bytes, ignoreCase, offset, depth, endsWith }: Pattern): st
   return `${Number(ignoreCase)} ${offset} ${depth} ${Number(endsWith)} ${Buffer.from(bytes).toString("latin1")}`;
 }
 
-function createBufferPrefilter({ group, rules }: Filing): BufferPrefilter {
+function* createBufferPrefilter({ group, rules }: Filing): Generator<undefined, BufferPrefilter> {
   const filed = [...rules.values()];
-  const set = createPatternSet(filed.map(({ pattern }) => pattern));
+  const set = yield* createPatternSetSteps(filed.map(({ pattern }) => pattern));
+  yield;
   const starts = new Uint32Array(filed.length + 1);
   for (const [index, one] of filed.entries()) starts[index + 1] = (starts[index] ?? 0) + one.rules.length;
   const all = Uint32Array.from(filed.flatMap((one) => one.rules));

@@ -69,9 +69,20 @@ interface Filed {
 
 /** @param patterns Their places in this list name them. Equal ones are found each. */
 export function createPatternSet(patterns: readonly Pattern[]): PatternSet {
+  const steps = createPatternSetSteps(patterns);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The same in small steps: what it returns at its end is the set. */
+export function* createPatternSetSteps(patterns: readonly Pattern[]): Generator<undefined, PatternSet> {
   const tables = tablesOf(patterns);
+  yield;
   const hashBits = hashBitsFor(patterns);
-  const [longEntries, shortEntries] = [fileLong(patterns, 32 - hashBits), fileShort(patterns)];
+  const [longEntries, shortEntries] = [yield* fileLong(patterns, 32 - hashBits), fileShort(patterns)];
+  yield;
   const [long, short] = [file(longEntries, STARTS_SHIFT, hashBits), file(shortEntries, 0, PAIR_BITS)];
   const [bitmap, pairs] = [bitmapOf(longEntries, hashBits), bitmapOf(shortEntries, PAIR_BITS)];
   const found = new Uint32Array(patterns.length);
@@ -188,16 +199,23 @@ function hashBitsFor(patterns: readonly Pattern[]): number {
   return Math.min(Math.max(Math.ceil(Math.log2(count * BITS_PER_PATTERN + 1)), MIN_HASH_BITS), MAX_HASH_BITS);
 }
 
-function fileLong(patterns: readonly Pattern[], shift: number): readonly Entry[] {
+/** Patterns whose window is chosen in one step. */
+const PATTERNS_A_STEP = 200;
+
+function* fileLong(patterns: readonly Pattern[], shift: number): Generator<undefined, readonly Entry[]> {
   const chooser = createWindowChooser();
   // Those with the fewest windows to choose from choose first.
   const order = patterns.map((_, index) => index).toSorted((one, other) => lengthOf(patterns, one) - lengthOf(patterns, other));
-  return order.filter((index) => lengthOf(patterns, index) >= WINDOW_BYTES).map((pattern) => {
+  const entries: Entry[] = [];
+  for (const pattern of order) {
+    if (lengthOf(patterns, pattern) < WINDOW_BYTES) continue;
     const bytes = patterns[pattern]?.bytes ?? new Uint8Array();
     const begin = chooser.choose(bytes);
     const window = windowAt(bytes, begin, WINDOW_BYTES);
-    return { hash: Math.imul(window, MULTIPLIER) >>> shift, window, pattern, end: begin + WINDOW_BYTES };
-  });
+    entries.push({ hash: Math.imul(window, MULTIPLIER) >>> shift, window, pattern, end: begin + WINDOW_BYTES });
+    if (entries.length % PATTERNS_A_STEP === 0) yield;
+  }
+  return entries;
 }
 
 function lengthOf(patterns: readonly Pattern[], index: number): number {

@@ -24,6 +24,8 @@ export class IdsFlow implements FlowWatch, PayloadLender {
   #lastFrame = 0;
   /** Directions in which rules about the recognition were tried. */
   #announced = 0;
+  /** Bytes went by before there were rules: streams begin with what comes now. */
+  #isLate = false;
 
   /** @param first The packet that opened it; it is given to `packet` too. */
   constructor(context: FlowContext, first: WatchedPacket, key: () => FlowKey) {
@@ -67,7 +69,10 @@ export class IdsFlow implements FlowWatch, PayloadLender {
     const payload = payloadOf(packet);
     const wasEstablished = isEstablished(state);
     const isOfStream = state.session !== null && advanceSession(state.session, direction, segmentOf(packet, payload.length), this.#context.limits);
-    if (state.isPassed) return;
+    if (state.isPassed || evaluator.base.rules.length === 0) {
+      this.#isLate ||= payload.length > 0;
+      return;
+    }
     evaluator.begin();
     const { subject } = evaluator;
     subject.flow = state;
@@ -126,7 +131,7 @@ export class IdsFlow implements FlowWatch, PayloadLender {
   #giveToStreams(packet: WatchedPacket, direction: Direction, payload: Uint8Array): void {
     if (this.#streams === null) {
       if (payload.length === 0 || this.#application === null || this.#state.session === null) return;
-      this.#streams = new StreamPair(this.#context, this.#state, this.#application, { focus: (way) => this.#focus(way) });
+      this.#streams = new StreamPair(this.#context, this.#state, this.#application, { focus: (way) => this.#focus(way), isLate: this.#isLate });
     }
     this.#streams.segment(packet, direction, payload);
     if (this.#streams.isEnded) this.end();

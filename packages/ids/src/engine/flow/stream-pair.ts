@@ -32,12 +32,12 @@ export class StreamPair implements StreamOutput, MemoryHolder {
   readonly #sides: readonly [Side, Side];
   #isOver = false;
 
-  constructor(context: FlowContext, state: FlowState, application: ApplicationRun, owner: { readonly focus: (direction: Direction) => void }) {
+  constructor(context: FlowContext, state: FlowState, application: ApplicationRun, owner: { readonly focus: (direction: Direction) => void; readonly isLate: boolean }) {
     this.#context = context;
     this.#state = state;
     this.#application = application;
     this.#focus = owner.focus;
-    this.#sides = [startSide(state, "to-server"), startSide(state, "to-client")];
+    this.#sides = [startSide(state, "to-server", owner.isLate), startSide(state, "to-client", owner.isLate)];
     context.memory.add(this, STREAMS_BYTES);
     application.onHold = (octets) => this.onHeld(octets);
   }
@@ -184,9 +184,9 @@ export class StreamPair implements StreamOutput, MemoryHolder {
   }
 }
 
-function startSide({ session }: FlowState, direction: Direction): Side {
+function startSide({ session }: FlowState, direction: Direction, isLate: boolean): Side {
   const stream = createTcpStream(direction === "to-server" ? 0 : 1);
-  const initial = session?.sides[direction].initial ?? -1;
+  const initial = isLate ? -1 : session?.sides[direction].initial ?? -1;
   if (initial >= 0) {
     stream.isStarted = true;
     stream.next = (initial + 1) >>> 0;

@@ -15,6 +15,8 @@ export interface FilteredMatch extends RuleMatch {
 export interface AlertFilter {
   /** @returns The action with which the alert is given; `null` where it is not given. */
   actionOf(rule: Rule, match: FilteredMatch): Action | null;
+  /** Uses other lines; what was counted stays. */
+  replace(entries: readonly ThresholdEntry[]): void;
   readonly size: () => number;
   readonly evicted: () => number;
 }
@@ -27,8 +29,9 @@ interface OperatorLines {
 
 const NO_LINES: OperatorLines = { suppressions: [], threshold: null, rates: [] };
 
-/** @param entries Of `parseThresholds`. */
-export function createAlertFilter(entries: readonly ThresholdEntry[], maxCounts: number): AlertFilter {
+/** @param first Of `parseThresholds`. */
+export function createAlertFilter(first: readonly ThresholdEntry[], maxCounts: number): AlertFilter {
+  let entries = first;
   const thresholds = createThresholds(maxCounts);
   const lines = new Map<string, OperatorLines>();
   const rateEnds = new Map<string, number>();
@@ -60,6 +63,10 @@ export function createAlertFilter(entries: readonly ThresholdEntry[], maxCounts:
       if (suppressions.some((one) => isSuppressed(one, match))) return null;
       if (!passesThresholds(thresholds, rule, threshold ?? rule.threshold, match)) return null;
       return rates.length === 0 ? rule.action : actionByRate(rates, rule, match);
+    },
+    replace: (next) => {
+      entries = next;
+      lines.clear();
     },
     size: thresholds.size,
     evicted: thresholds.evicted,

@@ -103,7 +103,8 @@ export class Evaluator {
     return true;
   }
 
-  replace(base: RuleBase): void {
+  replace(base: RuleBase, thresholds?: readonly ThresholdEntry[]): void {
+    if (thresholds) this.#filter.replace(thresholds);
     this.base = base;
     this.#costs = createCosts(base.rules.length);
   }

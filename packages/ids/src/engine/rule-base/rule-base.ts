@@ -54,7 +54,6 @@ export interface RuleBase {
 /** Rules that are sorted into kinds in one step. */
 const RULES_A_STEP = 250;
 const TCP = 6;
-const DIRECTIONS: readonly Direction[] = ["to-server", "to-client"];
 const CLASSES: Readonly<Record<PacketClass, (protocol: number) => boolean>> = {
   tcp: (protocol) => protocol === 6, udp: (protocol) => protocol === 17, icmp: (protocol) => protocol === 1 || protocol === 58,
   other: (protocol) => ![1, 6, 17, 58].includes(protocol),
@@ -73,7 +72,7 @@ export function* buildRuleBase(rules: readonly Rule[], applications: readonly Ap
     else refusals.push({ line: rule.line, id: rule.id, gid: rule.gid, ...unsupported });
     if (index % RULES_A_STEP === 0) yield;
   }
-  const ordered = orderRules(kept);
+  const ordered = yield* orderRules(kept);
   yield;
   const placed: PlacedRule[] = [];
   for (const [place, rule] of ordered.entries()) {
@@ -86,10 +85,8 @@ export function* buildRuleBase(rules: readonly Rule[], applications: readonly Ap
   }
   const streams = yield* eachWay((direction) => createRuleScope(placed.filter(({ rule }) => rule.kind.endsWith("stream") && rule.isFor(direction)), isPayload));
   const transactions = new Map<string, ByDirection<TransactionScope>>();
-  for (const application of applications) {
-    const own = placed.filter(({ rule }) => rule.kind === "transaction" && applicationsOf(rule.rule, [application]).length > 0);
-    if (own.length > 0) transactions.set(application.name, yield* eachWay((direction) => createTransactionScope(application, own.filter(({ rule }) => rule.isFor(direction)))));
-    yield;
+  for (const [application, own] of yield* fileByApplication(placed, applications)) {
+    transactions.set(application.name, yield* eachWay((direction) => createTransactionScope(application, own.filter(({ rule }) => rule.isFor(direction)))));
   }
   return {
     rules: placed.map(({ rule }) => rule), addresses: placesOf(placed, "address"), recognitions: placesOf(placed, "recognition"), packets, streams, transactions,
@@ -97,11 +94,21 @@ export function* buildRuleBase(rules: readonly Rule[], applications: readonly Ap
   };
 }
 
-function* eachWay<T>(create: (direction: Direction) => T): Generator<undefined, ByDirection<T>> {
-  const found = {} as Record<Direction, T>;
-  for (const direction of DIRECTIONS) {
-    found[direction] = create(direction);
-    yield;
+function* eachWay<T>(create: (direction: Direction) => Generator<undefined, T>): Generator<undefined, ByDirection<T>> {
+  return { "to-server": yield* create("to-server"), "to-client": yield* create("to-client") };
+}
+
+/** @returns The rules of each application's transactions; of several where several fill what a rule asks for. */
+function* fileByApplication(placed: readonly PlacedRule[], applications: readonly Application[]): Generator<undefined, ReadonlyMap<Application, readonly PlacedRule[]>> {
+  const found = new Map<Application, PlacedRule[]>();
+  for (const one of placed) {
+    if (one.place % RULES_A_STEP === 0) yield;
+    if (one.rule.kind !== "transaction") continue;
+    for (const application of applicationsOf(one.rule.rule, applications)) {
+      const list = found.get(application) ?? [];
+      found.set(application, list);
+      list.push(one);
+    }
   }
   return found;
 }
@@ -118,12 +125,16 @@ function isOfPackets({ rule }: PlacedRule, direction: Direction, isIn: (protocol
   return (rule.kind === "packet" || rule.kind === "packet-and-stream") && (numbers === null || numbers.some(isIn));
 }
 
-function createTransactionScope(application: Application, members: readonly PlacedRule[]): TransactionScope {
-  const scope = createRuleScope(members, isOfApplication);
+function* createTransactionScope(application: Application, members: readonly PlacedRule[]): Generator<undefined, TransactionScope> {
+  const scope = yield* createRuleScope(members, isOfApplication);
+  const ready = new Map<number, RuleStages>();
+  for (const { rule, place } of members) {
+    ready.set(place, stagesOf(rule.rule, application));
+    if (ready.size % RULES_A_STEP === 0) yield;
+  }
   const { others, byDestinationPort, bySourcePort } = scope.unfiled;
   return {
-    ...scope, application, ready: new Map(members.map(({ rule, place }) => [place, stagesOf(rule.rule, application)])),
-    filterStages: scope.filters.map(({ buffer }) => application.buffers.get(buffer) ?? null),
+    ...scope, application, ready, filterStages: scope.filters.map(({ buffer }) => application.buffers.get(buffer) ?? null),
     always: [...new Set([others, ...byDestinationPort.values(), ...bySourcePort.values()].flatMap((places) => [...places]))],
   };
 }

@@ -1,6 +1,6 @@
 /** Rules of one kind of bytes and one direction, filed by their best contents and by ports. */
 
-import { type BufferPrefilter, createPrefilters, type FiledRule } from "../../inspection/prefilter.ts";
+import { type BufferPrefilter, createPrefilterSteps, type FiledRule } from "../../inspection/prefilter.ts";
 import type { BufferGroup } from "../../rules/rule.ts";
 import type { PortSet } from "../../rules/port-set.ts";
 import type { EngineRule } from "./engine-rule.ts";
@@ -31,9 +31,10 @@ export interface PlacedRule {
 /** A rule of more ports than these is looked at for all. */
 const MAX_LISTED_PORTS = 32;
 
-/** @param keep Which groups are looked for in this scope. */
-export function createRuleScope(members: readonly PlacedRule[], keep: (group: BufferGroup) => boolean): RuleScope {
-  const { buffers, unfiled } = createPrefilters(members.map(({ rule }) => filedRule(rule, keep)));
+/** Files rules in small steps. @param keep Which groups are looked for in this scope. */
+export function* createRuleScope(members: readonly PlacedRule[], keep: (group: BufferGroup) => boolean): Generator<undefined, RuleScope> {
+  const { buffers, unfiled } = yield* createPrefilterSteps(members.map(({ rule }) => filedRule(rule, keep)));
+  yield;
   return {
     filters: buffers, filed: Uint32Array.from(members, ({ place }) => place), count: members.length,
     unfiled: fileByPort(unfiled.flatMap((index) => members[index] ?? [])),
