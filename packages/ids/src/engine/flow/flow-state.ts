@@ -30,8 +30,6 @@ export interface FlowState {
   memory: FlowMemory | null;
   /** A `pass` rule matched its stream or a transaction: nothing more of it is looked at. */
   isPassed: boolean;
-  /** Rules that match once each way, by key and direction; `null` for none. */
-  once: Set<string> | null;
   lastAt: number;
 }
 
@@ -42,7 +40,7 @@ export function createFlowState(packet: WatchedPacket, key: () => FlowKey): Flow
   return {
     key, client: endAt(packet, at, packet.sourcePort), server: endAt(packet, at + length, packet.destinationPort), isClientOriginator: packet.isFromOriginator,
     protocol: packet.protocol, startedAt: packet.at, lastAt: packet.at, counts: { "to-server": { packets: 0, octets: 0 }, "to-client": { packets: 0, octets: 0 } },
-    session: packet.isTcp ? createTcpSession() : null, application: "", memory: null, isPassed: false, once: null,
+    session: packet.isTcp ? createTcpSession() : null, application: "", memory: null, isPassed: false,
   };
 }
 

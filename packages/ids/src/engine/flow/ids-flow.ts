@@ -51,6 +51,7 @@ export class IdsFlow implements FlowWatch, PayloadLender {
     this.#application?.end(this.#state.lastAt);
     this.#streams = null;
     this.#announced = 0;
+    this.#isLate = false;
     this.#state = createFlowState(packet, this.#key);
     this.#openApplication(packet);
   }

@@ -51,7 +51,8 @@ export class TransactionInspector {
   }
 
   end(transaction: Transaction): void {
-    for (const direction of ["to-server", "to-client"] as const) this.#inspect(transaction, direction, STAGE_DONE);
+    // Of a direction in which nothing was said there is nothing to look at: messages of DNS have one only.
+    for (const direction of ["to-server", "to-client"] as const) if (transaction.stageOf(direction) > 0) this.#inspect(transaction, direction, STAGE_DONE);
     this.#open.delete(transaction);
   }
 

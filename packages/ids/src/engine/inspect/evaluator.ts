@@ -93,12 +93,10 @@ export class Evaluator {
     this.#checks += 1;
     checks[place] = (checks[place] ?? 0) + 1;
     this.#left -= STEPS_A_CHECK;
-    if (rule.isOnce && flow.once?.has(onceKey(rule, subject))) return false;
     if (!isAbout(rule, flow, subject) || !this.#holdsStates(rule.rule, flow)) return false;
     const places = this.#findBytes(rule, place);
     if (places === null || (minimumEnd > 0 && !endsBehind(places, minimumEnd))) return false;
     matches[place] = (matches[place] ?? 0) + 1;
-    if (rule.isOnce) (flow.once ??= new Set()).add(onceKey(rule, subject));
     this.#give(rule, flow, places);
     return true;
   }
@@ -178,10 +176,6 @@ const NO_PLACES: readonly GroupPlace[] = [];
 
 /** What trying a rule costs beside its bytes. */
 const STEPS_A_CHECK = 10;
-
-function onceKey({ key }: EngineRule, { direction }: Subject): string {
-  return `${key} ${direction}`;
-}
 
 /** Header, flow and conditions, cheapest first. */
 function isAbout({ rule, packetConditions, transactionConditions }: EngineRule, flow: FlowState, subject: Subject): boolean {

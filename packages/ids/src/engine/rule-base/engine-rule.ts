@@ -30,8 +30,6 @@ export class EngineRule {
   readonly isNegative: boolean;
   /** It counts from the beginning of the payload: of a whole chunk. */
   readonly isPlaced: boolean;
-  /** It asks for the flow's protocol and nothing else: it matches once each way, when that is known. */
-  readonly isOnce: boolean;
   #runnable: RunnableRule | null = null;
   #isBroken = false;
 
@@ -41,7 +39,6 @@ export class EngineRule {
     this.key = rule.gid * 0x1_0000_0000 + rule.id;
     this.packetConditions = rule.conditions.filter((condition) => !isOfTransaction(condition));
     this.transactionConditions = rule.conditions.filter(isOfTransaction);
-    this.isOnce = this.kind === "packet" && rule.buffers.length === 0 && rule.conditions.some((condition) => condition.kind === "application" && condition.application !== "unknown");
     this.isNegative = rule.buffers.some(isNegative);
     this.isPlaced = rule.buffers.some((group) => group.buffer === "payload" && group.matches.some(countsFromBegin));
   }
