@@ -42,6 +42,8 @@ export interface Matcher {
 const RUN_EVERY_MS = 1000;
 /** What comes together is matched together. */
 const SETTLE_MS = 5;
+/** Reporting waits for matching, and goes on by a few reports where that takes longer. */
+const MAX_REST_MS = 1000;
 const FORGET_EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
@@ -51,8 +53,26 @@ export function createMatcher(deps: MatcherDependencies, options: { readonly kee
   const thread = createMatchThread(directory, { clock, log: logger });
   const known = new Set<string>();
   const judging = createJudging({ db, reads, thread, clock, log: logger, known });
-  const take = { db, reads, clock, judging, allowance: createAllowance(clock) };
-  const reporter = createReporter(deps);
+  let isWoken = false;
+  const take = {
+    db, reads, clock, judging, allowance: createAllowance(clock),
+    isWoken() {
+      const was = isWoken;
+      isWoken = false;
+      return was;
+    },
+  };
+  let matching: Promise<void> = Promise.resolve();
+  const reporter = createReporter({
+    ...deps,
+    matched: () => new Promise((resolve) => {
+      const stop = clock.after(MAX_REST_MS, resolve);
+      void matching.then(() => {
+        stop();
+        resolve();
+      });
+    }),
+  });
   const failed = (error: unknown) => logger.error({ reason: describeError(error) }, "the software of some devices could not be matched, trying again in some seconds");
   let matched: CveVersion | null = null;
   let turn: Promise<unknown> = Promise.resolve();
@@ -77,11 +97,18 @@ export function createMatcher(deps: MatcherDependencies, options: { readonly kee
       if (!stopped.aborted) matched = { lineage, generation };
     }
     await noteDevices({ db, reads }, stopped);
-    await reporter.run(stopped);
   };
   const job = createJob({ clock, log: logger }, {
     name: "cve-matching", everyMs: RUN_EVERY_MS, who: "one replica", failure: "CVEs could not be matched, trying again",
-    run: (stopped) => inTurn(() => run(stopped)),
+    async run(stopped) {
+      const running = inTurn(() => run(stopped));
+      matching = running.then(() => {}, () => {});
+      await running;
+      void reporting.runSoon();
+    },
+  });
+  const reporting: Job = createJob({ clock, log: logger }, {
+    name: "cve-reporting", everyMs: RUN_EVERY_MS, who: "one replica", failure: "matches of CVEs could not be reported, trying again", run: (stopped) => reporter.run(stopped),
   });
   const forget = createRetentionJob({ clock, log: logger }, {
     name: "cve-retention", everyMs: FORGET_EVERY_MS, who: "one replica", what: "old CVE matches",
@@ -93,8 +120,9 @@ export function createMatcher(deps: MatcherDependencies, options: { readonly kee
   let isSettling = false;
   let cancel = () => {};
   return {
-    jobs: [job], retention: [forget],
+    jobs: [job, reporting], retention: [forget],
     changed() {
+      isWoken = true;
       if (isSettling || lease?.isHeld() === false) return;
       isSettling = true;
       cancel = clock.after(SETTLE_MS, () => {

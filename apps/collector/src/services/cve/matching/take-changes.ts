@@ -15,17 +15,24 @@ export interface TakeDependencies {
   readonly clock: Pick<Clock, "now" | "monotonic">;
   readonly judging: Judging;
   readonly allowance: Allowance;
+  /** Whether devices have changed since this was asked last. */
+  readonly isWoken: () => boolean;
 }
 
 /** Devices that are looked at together, so that software of one product is judged one after the other. */
 const AHEAD = 512;
 /** Devices that are read at once, those whose assignments are written in one transaction, and software that is judged together. */
 const [READ, WRITTEN, JUDGED] = [32, 64, 32];
+/** Devices of each tenant that have just changed, and come before all that wait. */
+const NEWEST = 4;
+/** Rows that are written between two turns of the event loop. */
+const TURN = 64;
 /** What a tenant may take of judging before the next one has its turn. */
 const TURN_MS = 1000;
 
 /**
- * Takes in the software of changed devices: judges what was never judged, and writes what runs where. Tenants take turns.
+ * Takes in the software of changed devices: judges what was never judged, and writes what runs where. Tenants take turns, and what changes meanwhile does
+ * not wait for all that waits already.
  * @param options.failed Is called with a tenant whose devices could not be taken in; the others go on.
  * @returns How many devices were taken in; null where there is no CVE database, and all wait for one.
  */
@@ -47,7 +54,7 @@ export async function takeChanges(
     const changes = await changedDevices(reads, next, { limit: AHEAD, except: allowance.spentDevices(next) });
     if (changes.length === 0) continue;
     try {
-      const taken = await takeDevices(deps, next, changes);
+      const taken = await takeDevices(deps, next, { changes, between: () => takeNewest(deps, stopped) });
       if (taken === null) return null;
       total += taken;
       isIdle = false;
@@ -60,9 +67,29 @@ export async function takeChanges(
   return total;
 }
 
+/** Takes in what has changed last, of each tenant a little. What fails waits for its turn. */
+async function takeNewest(deps: TakeDependencies, stopped: AbortSignal): Promise<void> {
+  const { reads, allowance, judging } = deps;
+  if (!deps.isWoken()) return;
+  // What the thread has begun for the turn that is interrupted stays begun.
+  const nested = { ...deps, judging: { ...judging, begin: () => {} } };
+  for (let tenantId = await nextTenant(reads, ""); tenantId !== null && !stopped.aborted; tenantId = await nextTenant(reads, tenantId)) {
+    const except = allowance.spentDevices(tenantId);
+    const changes = allowance.isSpent(tenantId) ? [] : await changedDevices(reads, tenantId, { limit: NEWEST, except, isNewestFirst: true });
+    await takeDevices(nested, tenantId, { changes, between: async () => {} }).catch(() => null);
+  }
+}
+
+/** Devices whose software is taken in together. */
+interface TakeWork {
+  readonly changes: readonly ChangedDevice[];
+  /** Is called between two pieces of the work. */
+  readonly between: () => Promise<void>;
+}
+
 type FoundEvidence = FoundSoftware & { readonly evidence: Evidence };
 
-async function takeDevices(deps: TakeDependencies, tenantId: string, changes: readonly ChangedDevice[]): Promise<number | null> {
+async function takeDevices(deps: TakeDependencies, tenantId: string, { changes, between }: TakeWork): Promise<number | null> {
   const { reads, db } = deps;
   const found: FoundEvidence[] = [];
   const known = new Map<string, KnownSoftware>();
@@ -73,7 +100,7 @@ async function takeDevices(deps: TakeDependencies, tenantId: string, changes: re
     found.push(...some);
     if (part.length === READ) await nextTurn();
   }
-  const waiting = await judgeUnknown(deps, tenantId, { found, known }).finally(() => deps.judging.begin([]));
+  const waiting = await judgeUnknown(deps, tenantId, { found, known, between }).finally(() => deps.judging.begin([]));
   if (waiting === null) return null;
   const byDevice = groupBy(found);
   const ready = changes.filter(({ device_id: id }) => !waiting.has(id));
@@ -81,13 +108,14 @@ async function takeDevices(deps: TakeDependencies, tenantId: string, changes: re
     const rows = part.flatMap(({ device_id: id }) => byDevice.get(id) ?? []);
     await writeAssignments(deps, tenantId, part, rows.map((one) => ({ ...one, software: known.get(one.evidence.fingerprint) })));
     if (part.length === WRITTEN) await nextTurn();
+    await between();
   }
   return changes.length;
 }
 
 /** Judges what was never judged, product by product, while the turn lasts. @returns Devices of which some is left; null where there is no CVE database. */
-async function judgeUnknown({ clock, judging, allowance }: TakeDependencies, tenantId: string, { found, known }: {
-  readonly found: readonly FoundEvidence[]; readonly known: Map<string, KnownSoftware>;
+async function judgeUnknown({ clock, judging, allowance }: TakeDependencies, tenantId: string, { found, known, between }: {
+  readonly found: readonly FoundEvidence[]; readonly known: Map<string, KnownSoftware>; readonly between: TakeWork["between"];
 }): Promise<Set<string> | null> {
   const until = clock.monotonic() + TURN_MS;
   const unknown = found.filter(({ evidence }) => !known.has(evidence.fingerprint)).toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
@@ -103,6 +131,7 @@ async function judgeUnknown({ clock, judging, allowance }: TakeDependencies, ten
     if (added === null) return null;
     for (const one of added) known.set(one.fingerprint, one);
     for (const { device_id: id } of ready) allowance.took(tenantId, id);
+    await between();
   }
   return new Set(unknown.filter(({ evidence }) => !known.has(evidence.fingerprint)).map(({ device_id: id }) => id));
 }
@@ -152,9 +181,13 @@ async function writeAssignments(
     const gone = before.filter((row) => !wanted.has(keyOf(row)));
     const added = [...wanted.values()].filter((row) => !there.has(keyOf(row)));
     await endAssignments(trx, gone.map(({ id }) => id), at);
-    await putAssignments(trx, added);
+    for (const part of inParts(added, TURN)) {
+      await putAssignments(trx, part);
+      if (added.length > TURN) await nextTurn();
+    }
     const reports = new Map([...gone, ...added].map(({ device_id, product }) => [`${device_id} ${product}`, { device_id, product, tenant_id: tenantId, due: createId() }]));
     await noteReports(trx, [...reports.values()]);
+    if (added.length > TURN) await nextTurn();
     await settleChanges(trx, changes);
   });
 }

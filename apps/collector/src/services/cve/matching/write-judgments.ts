@@ -45,13 +45,13 @@ export function createJudgmentWriter({ db, thread, clock, known }: {
     return facts;
   };
   /** A transaction that writes judgments, and before them what is shown of their CVEs. */
-  const putAll = async (rows: readonly FreshJudgment[], work: (trx: Transaction<Schema>) => Promise<readonly JudgmentRow[]>) => {
+  const putAll = async (rows: readonly FreshJudgment[], work: (trx: Transaction<Schema>) => Promise<readonly (() => JudgmentRow)[]>) => {
     const facts = await unshown(rows);
     await db.transaction().execute(async (trx) => {
       await putMatchedCves(trx, facts);
       const judgments = await work(trx);
       for (let from = 0; from < judgments.length; from += TURN) {
-        await putJudgments(trx, judgments.slice(from, from + TURN));
+        await putJudgments(trx, judgments.slice(from, from + TURN).map((row) => row()));
         if (judgments.length > TURN) await nextTurn();
       }
     });
@@ -64,7 +64,7 @@ export function createJudgmentWriter({ db, thread, clock, known }: {
       for (const one of await findSoftware(trx, all.map(({ row }) => row.fingerprint))) ids.set(one.fingerprint, one);
       // What another replica was first with has judgments of its own.
       return all.filter(({ row }) => ids.get(row.fingerprint)?.id === row.id)
-        .flatMap(({ row, fresh }) => fresh.map((one) => ({ software_id: row.id, ...one, since: row.judged_at, until: null })));
+        .flatMap(({ row, fresh }) => fresh.map((one) => () => ({ software_id: row.id, ...one, since: row.judged_at, until: null })));
     });
     return all.map(({ row }) => ids.get(row.fingerprint) ?? row);
   };
@@ -89,7 +89,7 @@ export function createJudgmentWriter({ db, thread, clock, known }: {
       const part = put.slice(from, from + CHUNK);
       await putAll(part, async (trx) => {
         if (isNews) await setUnreported(trx, id);
-        return part;
+        return part.map((row) => () => row);
       });
       await nextTurn();
     }

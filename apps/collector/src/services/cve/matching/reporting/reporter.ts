@@ -14,25 +14,28 @@ interface ReporterDependencies {
   readonly reads: Kysely<Schema>;
   readonly log: Pick<EventLog, "append">;
   readonly published: (tenantId: string, fromSeq: number) => void;
-  readonly clock: Pick<Clock, "now" | "monotonic">;
+  readonly clock: Pick<Clock, "now">;
   readonly logger: Pick<Log, "error">;
+  /** Resolves when no change waits to be matched, or after some time: matching comes before reporting. */
+  readonly matched: () => Promise<void>;
 }
 
-/** Reports of one transaction, and what is woken at once. */
-const [REPORTS, WOKEN] = [4, 200];
-/** What reporting may take of a run: a whole network that is matched for the first time is reported over some runs. */
-const MAX_RUN_MS = 500;
+/** Reports of one transaction, those between two turns of the event loop, and what is woken at once. */
+const [REPORTS, TURN, WOKEN] = [16, 4, 200];
 
 /** Reports what is new of devices' products, and keeps their alerts at what is open. Tenants take turns. */
 export function createReporter(deps: ReporterDependencies): { run(stopped: AbortSignal): Promise<void> } {
-  const { db, reads, log, published, clock, logger } = deps;
+  const { db, reads, log, published, clock, logger, matched } = deps;
   const reportTenant = async (tenantId: string): Promise<void> => {
     const due = await dueReports(reads, tenantId, REPORTS);
     const now = toInstant(clock.now());
     const appended = await db.transaction().execute(async (trx) => {
       await lockTenant(trx, tenantId);
       const events: NewEvent[] = [];
-      for (const row of due) events.push(...await reportOne(trx, row, now));
+      for (const [index, row] of due.entries()) {
+        events.push(...await reportOne(trx, row, now));
+        if (index % TURN === TURN - 1) await nextTurn();
+      }
       return events.length === 0 ? null : log.append(trx, tenantId, events);
     });
     if (appended) published(tenantId, appended.fromSeq);
@@ -40,9 +43,8 @@ export function createReporter(deps: ReporterDependencies): { run(stopped: Abort
   return {
     async run(stopped) {
       await wakeReports(db, toInstant(clock.now()), WOKEN);
-      const until = clock.monotonic() + MAX_RUN_MS;
       const broken = new Set<string>();
-      for (let tenantId: string | null = ""; !stopped.aborted && clock.monotonic() < until;) {
+      for (let tenantId: string | null = ""; !stopped.aborted;) {
         const isFirst: boolean = tenantId === "";
         tenantId = await nextDueTenant(reads, tenantId ?? "");
         while (tenantId !== null && broken.has(tenantId)) tenantId = await nextDueTenant(reads, tenantId);
@@ -52,7 +54,8 @@ export function createReporter(deps: ReporterDependencies): { run(stopped: Abort
           continue;
         }
         try {
-          await reportTenant(tenantId);
+          await matched();
+          if (!stopped.aborted) await reportTenant(tenantId);
         } catch (error) {
           broken.add(tenantId);
           logger.error({ reason: describeError(error) }, "matches of CVEs could not be reported, trying again in some seconds");

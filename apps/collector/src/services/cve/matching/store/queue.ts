@@ -25,12 +25,18 @@ export async function nextTenant(reads: Kysely<Schema>, after: string): Promise<
   return row?.tenant_id ?? null;
 }
 
-/** Changed devices of a tenant, those that have waited longest first. @param except Devices that are to wait. */
+/**
+ * Changed devices of a tenant, those that have waited longest first.
+ * @param options.except Devices that are to wait.
+ * @param options.isNewestFirst Those that have changed last come first.
+ */
 export function changedDevices(
-  reads: Kysely<Schema>, tenantId: string, { limit, except }: { readonly limit: number; readonly except: readonly string[] },
+  reads: Kysely<Schema>, tenantId: string,
+  { limit, except, isNewestFirst = false }: { readonly limit: number; readonly except: readonly string[]; readonly isNewestFirst?: boolean },
 ): Promise<readonly ChangedDevice[]> {
+  const order = isNewestFirst ? "desc" : "asc";
   const query = reads.selectFrom("software_changes").selectAll().where("tenant_id", "=", tenantId);
-  return (except.length === 0 ? query : query.where("device_id", "not in", except)).orderBy("since").orderBy("device_id").limit(limit).execute();
+  return (except.length === 0 ? query : query.where("device_id", "not in", except)).orderBy("since", order).orderBy("device_id", order).limit(limit).execute();
 }
 
 /** All software of devices, and what their systems were taken for. */

@@ -36,7 +36,7 @@ export interface MatchWorld {
   addDevice(ip: string, ports: readonly AtPort[], tenant?: TestTenant): Promise<string>;
   /** Replaces what runs at the ports of a device, as ingest does. */
   setPorts(deviceId: string, ports: readonly AtPort[], tenant?: TestTenant): Promise<void>;
-  /** Runs the job once. */
+  /** Matches and reports once. */
   match(): Promise<void>;
   /** Matches as `port cve confidence status counted`, with `ended` behind those that are resolved; by port and id. */
   matches(deviceId: string): Promise<readonly string[]>;
@@ -89,8 +89,7 @@ export async function openMatchWorld(): Promise<MatchWorld> {
       return id;
     },
     async match() {
-      const [job] = opened.jobs ?? [];
-      if (job?.where === "loop") await job.run();
+      for (const job of opened.jobs ?? []) if (job.where === "loop") await job.run();
     },
     async matches(deviceId) {
       const rows = await db.selectFrom("service_software").innerJoin("cve_judgments", "cve_judgments.software_id", "service_software.software_id")
