@@ -12,6 +12,7 @@ import { createReporter } from "./reporting/reporter.ts";
 import { takeChanges } from "./take-changes.ts";
 import type { CveVersion } from "./thread/match-tasks.ts";
 import { createMatchThread } from "./thread/match-thread.ts";
+import { createTurns } from "./turns.ts";
 
 /** What matching needs of the rest of the collector. */
 export interface MatcherDependencies {
@@ -62,26 +63,11 @@ export function createMatcher(deps: MatcherDependencies, options: { readonly kee
       return was;
     },
   };
-  let matching: Promise<void> = Promise.resolve();
-  const reporter = createReporter({
-    ...deps,
-    matched: () => new Promise((resolve) => {
-      const stop = clock.after(MAX_REST_MS, resolve);
-      void matching.then(() => {
-        stop();
-        resolve();
-      });
-    }),
-  });
+  /** One at a time: nothing is forgotten while it is judged. */
+  const turns = createTurns(clock);
+  const reporter = createReporter({ ...deps, matched: () => turns.rest(MAX_REST_MS) });
   const failed = (error: unknown) => logger.error({ reason: describeError(error) }, "the software of some devices could not be matched, trying again in some seconds");
   let matched: CveVersion | null = null;
-  let turn: Promise<unknown> = Promise.resolve();
-  /** One at a time: nothing is forgotten while it is judged. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = turn.catch(() => {}).then(work);
-    turn = result;
-    return result;
-  };
 
   const run = async (stopped: AbortSignal) => {
     const facts = reader.facts();
@@ -101,9 +87,7 @@ export function createMatcher(deps: MatcherDependencies, options: { readonly kee
   const job = createJob({ clock, log: logger }, {
     name: "cve-matching", everyMs: RUN_EVERY_MS, who: "one replica", failure: "CVEs could not be matched, trying again",
     async run(stopped) {
-      const running = inTurn(() => run(stopped));
-      matching = running.then(() => {}, () => {});
-      await running;
+      await turns.take(() => run(stopped));
       void reporting.runSoon();
     },
   });
@@ -112,7 +96,7 @@ export function createMatcher(deps: MatcherDependencies, options: { readonly kee
   });
   const forget = createRetentionJob({ clock, log: logger }, {
     name: "cve-retention", everyMs: FORGET_EVERY_MS, who: "one replica", what: "old CVE matches",
-    run: (stopped) => inTurn(async () => {
+    run: (stopped) => turns.take(async () => {
       known.clear();
       return forgetMatches(db, toInstant(clock.now() - options.keepDays * DAY_MS), stopped);
     }),
