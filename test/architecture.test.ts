@@ -26,7 +26,7 @@ const LIBRARY_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 /** Packages of ours that an app may use. An app that is not here fails the test. */
 const APP_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   probe: ["packets", "packet-io", "traffic", "fingerprints", "ids", "contract", "client", "runtime"],
-  collector: ["fingerprints", "vulnerability", "contract", "runtime"],
+  collector: ["fingerprints", "ids", "vulnerability", "contract", "runtime"],
   cli: ["contract", "client", "packets", "runtime"],
 };
 
@@ -54,7 +54,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["gateway"],
     ["broker", "documents", "events", "identity", "services/auth", "services/bundles", "services/sites", "services/vault"],
     [
-      "deliveries", "replicas", "retention", "services/alerts", "services/backups", "services/baselines", "services/config-versions", "services/cve", "services/guards", "services/ipam",
+      "deliveries", "replicas", "retention", "services/alerts", "services/backups", "services/baselines", "services/config-versions", "services/cve", "services/guards", "services/ids", "services/ipam",
       "services/license", "services/pcap", "services/scans", "services/topology",
     ],
     ["ingest", "services/audit", "services/events"],

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { createVendorLookup } from "@lanthorn/fingerprints";
+import { toInstant } from "@lanthorn/runtime";
 import { createSigner, generateSigningKey, publishSigner, SIGNING_KEY_NAME } from "./backups/format/signing.ts";
 import type { Broker } from "./broker/broker.ts";
 import type { Configuration } from "./configuration.ts";
@@ -16,6 +17,7 @@ import { openAudit } from "./services/audit/open.ts";
 import { openBackups } from "./services/backups/open.ts";
 import { openBaselines } from "./services/baselines/open.ts";
 import { openBundles } from "./services/bundles/open.ts";
+import { createPublication } from "./services/bundles/publish.ts";
 import { createBundlesStore } from "./services/bundles/store.ts";
 import { openConfigVersions } from "./services/config-versions/open.ts";
 import { openCve } from "./services/cve/open.ts";
@@ -25,6 +27,7 @@ import { openEvents } from "./services/events/open.ts";
 import { openFeeds } from "./services/feeds/open.ts";
 import { openFiles } from "./services/files/open.ts";
 import { openGuards } from "./services/guards/open.ts";
+import { openIds } from "./services/ids/open.ts";
 import { createIpam } from "./services/ipam/ipam.ts";
 import { openLicense } from "./services/license/open.ts";
 import { createScans } from "./services/scans/scans.ts";
@@ -99,6 +102,13 @@ export async function openServices(
     ...parts, program: deps.program, lease: base.replicas.lease,
     shared: hasRowLocks(db) && configuration.feeds.directory !== undefined ? join(configuration.feeds.directory, "cve-database") : null,
   });
+  const feeds = openFeeds(configuration, {
+    ...parts, version, operatorTenant: backups.operatorTenant, consumers: { cve: cve.takeFeeds }, loaded: cve.loaded, refresh: cve.refresh,
+  });
+  const ids = openIds(configuration, {
+    ...own, fetchFile: feeds.fetchFile, onPublished: (siteId) => ingest().configured({ siteId }),
+    publish: async ({ siteId, ...bundle }) => bundles.publish(await createPublication(base.authority, bundle), toInstant(clock.now()), siteId),
+  });
 
   const modules: readonly ServiceModule[] = [
     auth,
@@ -120,9 +130,8 @@ export async function openServices(
     openLicense(configuration, parts),
     createIpam(parts),
     guards,
-    openFeeds(configuration, {
-      ...parts, version, operatorTenant: backups.operatorTenant, consumers: { cve: cve.takeFeeds }, loaded: cve.loaded, refresh: cve.refresh,
-    }),
+    feeds,
+    ids,
     cve,
     openBaselines({ ...parts, topologyOf: topology.topologyOf, networks: guards }, { keepDays: alertSettings.keep_days }),
   ];

@@ -10,7 +10,7 @@ import type { Projection } from "./ingest/projections/projection.ts";
 import { switchReport } from "./ingest/projections/switch-report.ts";
 
 /** Who reacts to events after they were appended, in the order in which they run. */
-export const REACTION_ORDER = ["alerts", "neighbors", "switches", "scans", "pcaps", "deliveries"] as const;
+export const REACTION_ORDER = ["intrusions", "alerts", "neighbors", "switches", "scans", "pcaps", "deliveries"] as const;
 
 type ReactionName = (typeof REACTION_ORDER)[number];
 
@@ -45,7 +45,7 @@ export const REACTIONS = {
   config_changed: { reactions: ["alerts"] },
   baseline_diff_alert: { reactions: ["alerts"] },
   anomaly_detected: { reactions: ["alerts", "deliveries"] },
-  ids_alert: { projection: logOnly(({ data }) => ({ ip: data.subject_ip ?? data.source_ip })), reactions: ["alerts", "deliveries"] },
+  ids_alert: { projection: logOnly(({ data }) => ({ ip: data.subject_ip ?? data.source_ip })), reactions: ["intrusions", "alerts", "deliveries"] },
   honeypot_hit: {
     projection: logOnly(({ data }) => ({ ip: data.source_ip, mac: data.source_mac })), reactions: ["alerts", "deliveries"],
   },

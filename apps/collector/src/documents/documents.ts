@@ -47,6 +47,7 @@ const TAGS: Readonly<Record<string, string>> = {
   devices: "The inventory: devices, their ports and their history.",
   events: "The event log, in order.",
   health: "Whether the collector works.",
+  ids: "Intrusion detection: rules, what is changed and suppressed, and how much there is.",
   me: "The caller: the user or API key of the request.",
   scans: "Scans of networks on demand.",
   sites: "Sites that probes watch, and their settings.",

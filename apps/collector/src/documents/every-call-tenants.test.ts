@@ -5,7 +5,7 @@ import { type Answer, bearer, type Call, send } from "./testing/every-call.ts";
 import { type Neighbor, settleNeighbor } from "./testing/neighbor.ts";
 
 /** Names in paths of what is the same for all tenants. */
-const OF_ALL: ReadonlySet<string> = new Set(["cve_id"]);
+const OF_ALL: ReadonlySet<string> = new Set(["cve_id", "signature_id", "ruleset_version"]);
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
 let collector: RunningCollector;

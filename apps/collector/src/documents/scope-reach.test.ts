@@ -53,6 +53,16 @@ const ROWS: Readonly<Partial<Record<Scope, (ask: Ask) => Promise<void>>>> = {
     expect(required(await ask("GET", "/cve/db-info"))).toEqual([403, "cve:read"]);
     expect(await audited("cve.update")).toBe(1);
   },
+  async "sensors:write"(ask) {
+    const made = await ask("POST", "/ids/rulesets", { name: "ours", rules: 'alert tcp any any -> any any (msg:"A"; sid:1;)' });
+    expect([made.status, (await ask("POST", "/ids/rulesets", { name: "x", site_id: FOREIGN, url: "https://rules.example.com/" })).status]).toEqual([201, 404]);
+    expect((await ask("POST", "/ids/rulesets", { name: "x", file: "../../etc/passwd" })).status).toBe(400);
+    expect((await ask("POST", "/ids/suppressions", { reason: "all of them" })).status).toBe(400);
+    expect((await ask("POST", "/ids/suppressions", { signature_id: 1, site_id: FOREIGN, reason: "known" })).status).toBe(404);
+    expect((await ask("POST", "/ids/suppressions", { signature_id: 1, reason: "known" })).status).toBe(201);
+    expect(required(await ask("GET", "/ids/rules"))).toEqual([403, "sensors:read"]);
+    expect(await audited("ids_suppression.create")).toBe(1);
+  },
   async "devices:write"(ask) {
     expect((await ask("PUT", `/devices/${deviceId}`, { hostname: "renamed" })).status).toBe(200);
     expect((await ask("PUT", `/devices/${FOREIGN}`, { hostname: "renamed" })).status).toBe(404);
@@ -188,7 +198,7 @@ describe("one scope alone", () => {
     const named = new Set([...table.matchAll(/`([a-z]+:(?:read|write|reveal|download))`(?=[^\n|]*\|[^\n]*\|[^\n]*\|)/g)].map(([, scope]) => scope));
     const writing = ROLE_SCOPES.admin.filter((scope) => !scope.endsWith(":read"));
     expect([...writing, ...Object.keys(ROWS)].filter((scope) => !named.has(scope))).toEqual([]);
-    const shown = new Set<string>([...Object.keys(ROWS), "audit:write", "sensors:write"]);
+    const shown = new Set<string>([...Object.keys(ROWS), "audit:write"]);
     const rows = [...table.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, cell]) => [...(cell ?? "").matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? ""));
     expect(rows.filter((scope) => !shown.has(scope))).toEqual([]);
   });

@@ -14,6 +14,7 @@ import { cveOperations } from "./operations/cve.ts";
 import { devicesOperations } from "./operations/devices.ts";
 import { webhooksOperations } from "./operations/webhooks.ts";
 import { eventsOperations } from "./operations/events.ts";
+import { idsOperations } from "./operations/ids.ts";
 import { ipamOperations } from "./operations/ipam.ts";
 import { licenseOperations } from "./operations/license.ts";
 import { pcapOperations } from "./operations/pcap.ts";
@@ -26,5 +27,5 @@ export const OPERATIONS = {
   ...healthOperations, ...agentsOperations, ...bundlesOperations, ...filesOperations, ...sitesOperations, ...alertsOperations,
   ...auditOperations, ...authOperations, ...backupsOperations, ...configVersionsOperations, ...devicesOperations, ...webhooksOperations,
   ...eventsOperations, ...ipamOperations, ...licenseOperations, ...guardsOperations, ...scansOperations, ...topologyOperations, ...vaultOperations,
-  ...baselinesOperations, ...pcapOperations, ...cveOperations,
+  ...baselinesOperations, ...pcapOperations, ...cveOperations, ...idsOperations,
 };

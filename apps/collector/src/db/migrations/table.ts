@@ -39,6 +39,7 @@ import * as feeds from "./0050-feeds.ts";
 import * as cveMatches from "./0051-cve-matches.ts";
 import * as cveCounts from "./0052-cve-counts.ts";
 import * as cveOrders from "./0053-cve-orders.ts";
+import * as ids from "./0053-ids.ts";
 
 /**
  * Every migration by name, applied in the order of the names. What a released one does to a database never changes; where two columns
@@ -84,5 +85,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0050-feeds": feeds,
   "0051-cve-matches": cveMatches,
   "0052-cve-counts": cveCounts,
+  "0053-ids": ids,
   "0053-cve-orders": cveOrders,
 };

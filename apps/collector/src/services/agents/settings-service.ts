@@ -29,8 +29,8 @@ export function createSettingsService(deps: {
   readonly reads: Kysely<Schema>;
   /** What the probe is handed: sealed to its key, and how many. */
   readonly credentials: { sealedFor(probeId: string): Promise<string | undefined>; countFor(probeId: string): Promise<number> };
-  /** The newest bundles of files, which are announced to every probe. */
-  readonly bundles: { list(): Promise<readonly BundleAnnouncement[]> };
+  /** The newest bundles of files that are announced to the probes of a site. */
+  readonly bundles: { listFor(siteId: string): Promise<readonly BundleAnnouncement[]> };
   /** What the guards of a site's probes go by; undefined where nothing is set. */
   readonly guards: { partFor(siteId: string): Promise<GuardsPart | undefined> };
   /** Settings of a site's captures; undefined where nothing is set. */
@@ -75,7 +75,7 @@ export function createSettingsService(deps: {
       const row = await findSettings(reads, probeId, null);
       if (!row) return null;
       const sealed = await credentials.sealedFor(probeId);
-      const bundles = await deps.bundles.list();
+      const bundles = await deps.bundles.listFor(row.site_id);
       const [guards, capture] = [await deps.guards.partFor(row.site_id), await deps.captures.partFor(row.site_id)];
       return ProbeConfiguration.parse({
         v: MESSAGE_VERSION, revision: revisionOf(row), site_name: row.name, ...effectiveOf(row),

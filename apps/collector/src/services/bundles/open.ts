@@ -21,6 +21,7 @@ export function openBundles(store: BundlesStore, deps: {
   const announcement = createJob({ clock, log }, {
     name: "bundle-announcement", everyMs: LOOK_EVERY_MS, who: "one replica", failure: "bundles could not be announced to probes, trying again",
     async run() {
+      await store.forgetSites();
       const list = await store.list();
       const text = JSON.stringify(list);
       if (text === announced) return;

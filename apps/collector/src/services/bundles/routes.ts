@@ -1,14 +1,14 @@
 import { z } from "@hono/zod-openapi";
-import { bundlesOperations } from "@lanthorn/contract";
+import { BUNDLE_KINDS, bundlesOperations } from "@lanthorn/contract";
 import type { Context } from "hono";
 import { endpointsOf } from "../../gateway/endpoint.ts";
 import { type GatewayEnvironment, probeOf } from "../../gateway/environment.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
 import { pageOfAll, toAnswer } from "../../gateway/page.ts";
-import type { BundlesStore } from "./store.ts";
+import { bundleKey, type BundlesStore } from "./store.ts";
 
 interface Bundles {
-  readonly store: Pick<BundlesStore, "published" | "find" | "piece">;
+  readonly store: Pick<BundlesStore, "published" | "find" | "piece" | "siteOf">;
   /** Null for a probe that may not come in with this key. */
   readonly admit: (probeId: string, key: string) => Promise<unknown>;
 }
@@ -29,7 +29,7 @@ export const bundlesRoutes = routes(
     answer: "The signed manifest",
   }, async (c, { store, admit }) => {
     await checkAdmitted(c, admit);
-    const bundle = await store.find(c.req.valid("param").bundle_name);
+    const bundle = await store.find(await keyFor(c, store, c.req.valid("param").bundle_name));
     if (!bundle) throw notFound("bundle");
     return c.json(bundle, 200);
   }),
@@ -39,11 +39,17 @@ export const bundlesRoutes = routes(
   }, async (c, { store, admit }) => {
     await checkAdmitted(c, admit);
     const { bundle_name: name, sha256 } = c.req.valid("param");
-    const piece = await store.piece(name, sha256, c.req.valid("query").offset);
+    const piece = await store.piece(await keyFor(c, store, name), sha256, c.req.valid("query").offset);
     if (!piece) throw notFound("part of this bundle's newest version");
     return c.body(new Uint8Array(piece), 200, { "content-type": "application/octet-stream" });
   }),
 );
+
+/** A probe has the bundle of its own site where every site has one. */
+async function keyFor(c: Context<GatewayEnvironment>, store: Bundles["store"], name: string): Promise<string> {
+  const isOfSite = Object.entries(BUNDLE_KINDS).some(([kind, limits]) => kind === name && limits.isOfSite);
+  return bundleKey(name, isOfSite ? await store.siteOf(probeOf(c)) : null);
+}
 
 async function checkAdmitted(c: Context<GatewayEnvironment>, admit: Bundles["admit"]): Promise<void> {
   const { probePublicKey: key } = c.env.peer;

@@ -13,6 +13,7 @@ import type { ServiceModule } from "../../service-module.ts";
 import type { FeedSettings } from "./configuration.ts";
 import type { ConsumeFeeds, FeedDefinition, FeedSubject, LoadedData } from "./definition.ts";
 import { createFeedClient } from "./fetching/client.ts";
+import { download } from "./fetching/download.ts";
 import { parseProxy } from "./fetching/tunnel.ts";
 import { createFeedHealth } from "./health.ts";
 import { feedMetrics } from "./metrics.ts";
@@ -26,6 +27,8 @@ import { FEEDS } from "./table.ts";
 /** Feeds, and what runs them. */
 export interface Feeds extends ServiceModule {
   readonly manager: FeedManager;
+  /** Downloads a file for whoever it is, as feeds are downloaded. @throws FeedFailure */
+  readonly fetchFile: (request: Parameters<typeof download>[1]) => ReturnType<typeof download>;
   /** Looks at once at how the feeds are. */
   readonly checkHealth: () => Promise<void>;
 }
@@ -80,7 +83,7 @@ export function openFeeds({ data_dir: dataDir, feeds: settings }: { readonly dat
   return {
     name: "feeds", mount: "gateway", manager, jobs: [job], metrics: feedMetrics({ store, clock }), health: { feeds: () => health.state() },
     routes: [cveUpdateRoutes(createCveUpdatesService({ ...deps, store, manager, feeds, alertAfterMs }))],
-    checkHealth: () => health.check(), close: () => manager.close(),
+    fetchFile: (request) => download({ client, clock }, request), checkHealth: () => health.check(), close: () => manager.close(),
   };
 }
 

@@ -32,6 +32,8 @@ import { openBundles } from "../../bundles/open.ts";
 import { type BundlesStore, createBundlesStore } from "../../bundles/store.ts";
 import { PcapSettings } from "../../pcap/configuration.ts";
 import { openPcap } from "../../pcap/open.ts";
+import { type Ids, openIds } from "../../ids/open.ts";
+import { createPublication } from "../../bundles/publish.ts";
 import { openGuards } from "../../guards/open.ts";
 import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "../../sites/service.ts";
 import { sitesRoutes } from "../../sites/routes.ts";
@@ -58,6 +60,7 @@ export interface Answer {
 export interface Stack {
   readonly database: Database;
   readonly bundles: BundlesStore;
+  readonly ids: Ids;
   readonly dataDir: string;
   readonly sealing: Sealing;
   readonly authority: Authority;
@@ -122,6 +125,10 @@ export async function startStack(options: {
     onConfigured: (siteId) => ingest.configured({ siteId }),
   });
   const settings = createSettingsService({ ...database, credentials: vault, bundles: bundlesStore, guards, captures: pcap, audit, onConfigured });
+  const ids = openIds({ data_dir: dataDir }, {
+    ...database, audit, clock, log: silentLog, fetchFile: () => Promise.reject(new Error("nothing is downloaded here")), onPublished: (site) => ingest.configured({ siteId: site }),
+    publish: async ({ siteId: site, ...bundle }) => bundlesStore.publish(await createPublication(authority, bundle), toInstant(clock.now()), site),
+  });
   const healthHistory = createHealthHistory({ db: database.db, clock, logger: silentLog });
   const ingest: Ingest = createIngest({
     registry: { ...settings, ...healthHistory }, ...database,
@@ -175,7 +182,7 @@ export async function startStack(options: {
     services: {
       gateway: [sitesRoutes(
         createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) }),
-      ), ...guards.routes, ...pcap.routes],
+      ), ...guards.routes, ...pcap.routes, ...ids.routes],
       agents: [agentsRoutes({ service: agents, settings }), ...files.routes, ...bundles.routes],
       vault: [vaultRoutes(vault)],
     },
@@ -190,7 +197,7 @@ export async function startStack(options: {
     }),
   });
   return {
-    database, bundles: bundlesStore, dataDir, sealing, authority, broker, ingest, tenantId, siteId, httpsPort: listener.port,
+    database, bundles: bundlesStore, ids, dataDir, sealing, authority, broker, ingest, tenantId, siteId, httpsPort: listener.port,
     call: (method, path, { body, role = "admin", tenantId: tenant = tenantId, identity, headers = {} } = {}) => new Promise((resolve, reject) => {
       const request = httpsRequest({
         host: "127.0.0.1", port: listener.port, method, path, ca: authority.certificate, agent: false,
@@ -215,6 +222,8 @@ export async function startStack(options: {
     async close() {
       await jobs.close();
       await pcap.close?.();
+      for (const job of ids.jobs ?? []) if (job.where === "loop") await job.close();
+      await ids.close?.();
       await files.close?.();
       await listener.close();
       await ingest.close();

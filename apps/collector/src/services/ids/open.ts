@@ -1,0 +1,95 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
+import type { Kysely } from "kysely";
+import type { Schema } from "../../db/schema.ts";
+import type { Reaction } from "../../events/reaction.ts";
+import { CollectorError } from "../../errors.ts";
+import type { Audit } from "../../gateway/audit.ts";
+import { ApiError } from "../../gateway/errors.ts";
+import { createJob, createRetentionJob, type Job } from "../../jobs/job.ts";
+import type { ServiceModule } from "../../service-module.ts";
+import { publishSiteBundles, type PublishBundle } from "./bundles/site-bundles.ts";
+import { createSiteBundlesStore } from "./bundles/store.ts";
+import { createCountsStore } from "./noise/counts-store.ts";
+import { createOverridesService } from "./noise/overrides.ts";
+import { createIdsReaction } from "./noise/reaction.ts";
+import { createStatsService } from "./noise/stats.ts";
+import { createNoiseStore, readDeviceAddresses } from "./noise/store.ts";
+import { createSuppressionsService } from "./noise/suppressions.ts";
+import { idsRoutes, rulesetsRoutes } from "./routes.ts";
+import { createRulesService } from "./rules-service.ts";
+import { createRulesThread, type RulesThread } from "./rules/rules-thread.ts";
+import { createRulesetsService } from "./rulesets/service.ts";
+import { createVersionsService } from "./rulesets/versions.ts";
+import { createRulesetsStore } from "./rulesets/store.ts";
+import { type FetchFile, updateRuleset } from "./rulesets/update-ruleset.ts";
+import { createSupportService, readIdsStates } from "./support.ts";
+
+/** Rules of intrusion detection, what people say of them, and the bundles that probes get. */
+export interface Ids extends ServiceModule {
+  readonly reaction: Reaction<"ids_alert">;
+  /** Asks the sources of rule sets that are due. */
+  readonly updates: Job;
+  /** Makes bundles of what has changed. */
+  readonly bundling: Job<number>;
+}
+
+const LOOK_EVERY_MS = 15_000;
+const DAY_MS = 86_400_000;
+/** Counts of signatures. */
+const KEEP_DAYS = 90;
+
+/**
+ * @param deps.fetchFile See `FetchFile`. @param deps.publish Signs and keeps a site's bundle.
+ * @param deps.onPublished After a site's probes were given other rules.
+ */
+export function openIds({ data_dir: dataDir }: { readonly data_dir: string }, deps: {
+  readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit; readonly clock: Clock; readonly log: Log;
+  readonly fetchFile: FetchFile; readonly publish: PublishBundle; readonly onPublished: (siteId: string) => Promise<void>; readonly random?: () => number;
+}): Ids {
+  const { reads, audit, clock, log } = deps;
+  const directory = join(dataDir, "ids-rules");
+  const store = createRulesetsStore(deps);
+  const [noise, counts, siteBundles] = [createNoiseStore(deps), createCountsStore(deps), createSiteBundlesStore(deps)];
+  const thread = createRulesThread({ clock, log, load: (ref) => store.content(ref) });
+  const asked: Pick<RulesThread, "ask"> = {
+    ask: (...question) => thread.ask(...question).catch((cause: unknown) => {
+      throw cause instanceof CollectorError ? new ApiError("SERVICE_UNAVAILABLE", "the rules could not be read now; try again in some seconds", { cause }) : cause;
+    }),
+  };
+  const bundling = createJob({ clock, log }, {
+    name: "ids-bundles", everyMs: LOOK_EVERY_MS, who: "one replica", failure: "bundles of rules could not be made, trying again in some seconds",
+    run: (stopped) => publishSiteBundles({ ...deps, store: siteBundles, devicesOf: (rows) => readDeviceAddresses(reads, rows), rulesets: store, noise, thread }, stopped),
+  });
+  const onChanged = () => void bundling.runSoon();
+  const updates = createJob({ clock, log }, {
+    name: "ids-rulesets", everyMs: LOOK_EVERY_MS, who: "one replica", failure: "rule sets could not be updated, trying again in some seconds",
+    async run(stopped) {
+      mkdirSync(directory, { recursive: true, mode: 0o750 });
+      for (const row of await store.due(toInstant(clock.now()))) {
+        if (stopped.aborted) return;
+        await updateRuleset({ ...deps, store, thread, random: deps.random ?? Math.random, directory, onChanged }, row, stopped);
+      }
+    },
+  });
+  const reaction = createIdsReaction({ store: noise, clock });
+  const overrides = createOverridesService({ store: noise, audit, clock, onChanged });
+  const versions = createVersionsService({ store, thread: asked, audit, clock, onChanged });
+  const services = {
+    versions,
+    overrides, rules: createRulesService({ rulesets: store, noise, counts, thread: asked }), stats: createStatsService({ counts, clock }),
+    rulesets: createRulesetsService({ store, thread: asked, audit, clock, onFirst: overrides.addFirst, onChanged, onDue: () => void updates.runSoon() }),
+    suppressions: createSuppressionsService({ store: noise, audit, clock, probeStates: (tenantId) => readIdsStates(reads, tenantId), onChanged }),
+    support: createSupportService({ reads, rulesets: store, noise, thread: asked, bundles: siteBundles }),
+  };
+  return {
+    name: "ids", mount: "gateway", routes: [rulesetsRoutes(services), idsRoutes(services)], reaction, updates, bundling, jobs: [updates, bundling],
+    retention: [createRetentionJob({ clock, log }, {
+      name: "ids-counts", what: "old counts of signatures", everyMs: DAY_MS, who: "one replica",
+      run: () => counts.forgetBefore(toInstant(clock.now() - KEEP_DAYS * DAY_MS).slice(0, 10)),
+    })],
+    reactions: { intrusions: reaction },
+    close: () => thread.close(),
+  };
+}

@@ -1,0 +1,19 @@
+// The thread in which rules are read, searched and made into bundles: fifty thousand of them take seconds.
+import { parentPort } from "node:worker_threads";
+import { describeError } from "@lanthorn/runtime";
+import { FileRefused } from "./file-refused.ts";
+import type { RuleAnswer, RuleTask } from "./tasks.ts";
+import { createRuleWork } from "./work.ts";
+
+const work = createRuleWork();
+
+parentPort?.on("message", (task: RuleTask) => {
+  let answer: RuleAnswer;
+  try {
+    answer = { id: task.id, output: work(task) };
+  } catch (error) {
+    answer = error instanceof FileRefused ? { id: task.id, refused: error.message } : { id: task.id, error: describeError(error) };
+  }
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
+  parentPort?.postMessage(answer);
+});
