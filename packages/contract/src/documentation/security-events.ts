@@ -23,6 +23,9 @@ export const SECURITY_EVENT_TEXTS: readonly FieldTexts[] = [
     since: "When it began, by the probe's clock.", last_at: "When it was last seen, by the probe's clock.",
     incident_id: "The probe's id of the incident, from which the alert's id is made.",
   }),
+  describeFields(IdsAlert.shape.matched.unwrap().element, {
+    buffer: "The buffer, as `http.uri`.", offset: "Where in the buffer it matched.", length: "How many bytes matched.", bytes: "The first 256 of them at most, in Base64.",
+  }),
   describeFields(HoneypotHit, {
     service: "The decoy's service, as `ssh`.", stage: "How far it went: `touch`, `banner`, `credential`, `file`.", severity: SEVERITY,
     source_ip: "The client's address. Empty while unknown.", source_mac: "The MAC address. Empty behind a router.",

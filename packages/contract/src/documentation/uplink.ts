@@ -64,7 +64,7 @@ export const UPLINK_TEXTS: readonly FieldTexts[] = [
   describeFields(IdsState.shape.frames, { inspected: "Frames that rules were compared with.", shed: "Frames that were left out, since there were too many." }),
   describeFields(IdsState.shape.suppressed.element, { suppression_id: "The suppression.", count: "How often it fitted." }),
   describeFields(IdsRefusal, {
-    generator_id: "Group of the signature's number.", signature_id: "Number of the rule. Null where it could not be read.", keyword: "What in the rule is not run.", reason: "Why.",
+    generator_id: "Group of the signature's number.", signature_id: "Number of the rule. Null where it could not be read.", keyword: "What in the rule is not run.", reason: "Why it is not run.",
   }),
   describeFields(IdsRuleCost, {
     generator_id: "Group of the signature's number.", signature_id: "Number of the rule.", checks: "How often it was tried.", matches: "How often it matched.",

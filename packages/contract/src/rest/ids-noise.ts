@@ -59,11 +59,11 @@ export const IdsSupport = z.object({
     loaded: z.int().min(0).describe("Rules that are enabled and can be run."),
     refused: z.int().min(0).describe("Rules that are enabled and cannot."),
     reasons: z.array(z.object({
-      keyword: z.string().describe("What in the rules is not run."), reason: z.string().describe("Why."), rules: z.int().min(0).describe("How many rules have it."),
+      keyword: z.string().describe("What in the rules is not run."), reason: z.string().describe("Why it is so."), rules: z.int().min(0).describe("How many rules have it."),
       example: z.string().describe("One of them, as `1:2010935`."),
     })).describe("Why rules are refused, the most frequent first."),
     unreadable: z.array(z.object({
-      file: z.string().describe("The file."), line: z.int().describe("The line."), keyword: z.string().describe("What is wrong."), reason: z.string().describe("Why."),
+      file: z.string().describe("The file."), line: z.int().describe("The line."), keyword: z.string().describe("What is wrong."), reason: z.string().describe("Why it is so."),
     })).describe("Lines that are no rules with a number."),
     unset_bits: z.array(z.string()).describe("Flowbits that rules ask for and none sets, so that these never match."),
   })).describe("Each enabled rule set with an active version."),
@@ -80,7 +80,7 @@ export const IdsSupport = z.object({
     version: z.int().describe("Version of the rules that its probes are offered."),
     rules: z.int().describe("Rules in it."),
     refused: z.int().describe("Enabled rules that are not in it, since they cannot be run."),
-    faults: z.array(z.object({ override_id: Id.describe("The override."), rule: z.string().describe("The rule."), reason: z.string().describe("Why.") })).describe("Overrides that rules could not follow."),
+    faults: z.array(z.object({ override_id: Id.describe("The override."), rule: z.string().describe("The rule."), reason: z.string().describe("Why it is so.") })).describe("Overrides that rules could not follow."),
     error: z.string().nullable().describe("Why the newest rules could not be made into a bundle. Null where nothing is wrong."),
     built_at: Instant.describe("When it was made."),
   })).describe("What sites were given last."),

@@ -123,7 +123,7 @@ export const IdsRule = z.object({
   state: z.enum(IDS_RULE_STATES).describe("`enabled`: probes use it. `disabled`: switched off, by its publisher or an override. `refused`: it is switched on and cannot be run."),
   published_enabled: z.boolean().describe("Whether its publisher has it switched on."),
   modified: z.boolean().describe("Whether an override changes what it says."),
-  refusal: z.object({ keyword: z.string().describe("What in it is not run."), reason: z.string().describe("Why.") }).nullable().describe("Why it cannot be run. Null where it can."),
+  refusal: z.object({ keyword: z.string().describe("What in it is not run."), reason: z.string().describe("Why it is so.") }).nullable().describe("Why it cannot be run. Null where it can."),
   mitre_techniques: z.array(z.string()).describe("MITRE ATT&CK techniques that it names."),
 });
 export type IdsRule = z.infer<typeof IdsRule>;
@@ -188,7 +188,7 @@ export const IdsOverride = z.object({
   value: z.string().describe("What it is of, as it is compared: `1:2010935`, `et-info`, `deployment perimeter`."),
   state: z.enum(["enabled", "disabled"]).nullable().describe("Whether the rules count. Null: as before."),
   change: IdsRuleChange.describe("What the rules say instead."),
-  reason: z.string().describe("Why."),
+  reason: z.string().describe("Why it is so."),
   created_by: z.string().describe("Name of the user who made it."),
   created_at: Instant.describe("When it was made."),
 });

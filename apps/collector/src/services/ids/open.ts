@@ -78,7 +78,7 @@ export function openIds({ data_dir: dataDir }: { readonly data_dir: string }, de
   const versions = createVersionsService({ store, thread: asked, audit, clock, onChanged });
   const services = {
     versions,
-    overrides, rules: createRulesService({ rulesets: store, noise, counts, thread: asked }), stats: createStatsService({ counts, clock }),
+    overrides, rules: createRulesService({ rulesets: store, noise, counts, thread: asked }), stats: createStatsService({ counts, store: noise, clock }),
     rulesets: createRulesetsService({ store, thread: asked, audit, clock, onFirst: overrides.addFirst, onChanged, onDue: () => void updates.runSoon() }),
     suppressions: createSuppressionsService({ store: noise, audit, clock, probeStates: (tenantId) => readIdsStates(reads, tenantId), onChanged }),
     support: createSupportService({ reads, rulesets: store, noise, thread: asked, bundles: siteBundles }),

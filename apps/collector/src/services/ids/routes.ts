@@ -1,6 +1,7 @@
 import { idsOperations } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { endpointsOf } from "../../gateway/endpoint.ts";
+import { notFound } from "../../gateway/errors.ts";
 import { toAnswer } from "../../gateway/page.ts";
 import type { OverridesService } from "./noise/overrides.ts";
 import type { StatsService } from "./noise/stats.ts";
@@ -65,13 +66,13 @@ export const rulesetsRoutes = routes(
     summary: "Compare a version of a rule set", description: "With the active version, or another one. At most 20,000 differences are listed.", answer: "Rules that differ, by number",
   }, async (c, { versions }) => {
     const { ruleset_id: id, ruleset_version: version } = c.req.valid("param");
-    return c.json(toAnswer(await versions.diff(identityOf(c).tenantId, id, version, c.req.valid("query"))), 200);
+    return c.json(toAnswer(await versions.diff(identityOf(c).tenantId, id, numberOf(version, "version"), c.req.valid("query"))), 200);
   }),
   endpoint("sensors:write", idsOperations.activateIdsRulesetVersion, {
     summary: "Activate a version of a rule set", description: "Also one that was held back, and an older one. The site's probes get it within a minute.", answer: "The rule set",
   }, async (c, { versions }) => {
     const { ruleset_id: id, ruleset_version: version } = c.req.valid("param");
-    return c.json(await versions.activate(actorOf(c), id, version), 200);
+    return c.json(await versions.activate(actorOf(c), id, numberOf(version, "version")), 200);
   }),
 );
 
@@ -84,7 +85,7 @@ export const idsRoutes = routes(
     summary: "Read a rule", description: "Of several rule sets that have it, the one with the highest revision.", answer: "The rule",
   }, async (c, { rules }) => {
     const { site_id: siteId, generator_id: gid } = c.req.valid("query");
-    return c.json(await rules.read(identityOf(c).tenantId, { gid, sid: c.req.valid("param").signature_id, siteId }), 200);
+    return c.json(await rules.read(identityOf(c).tenantId, { gid, sid: numberOf(c.req.valid("param").signature_id, "rule"), siteId }), 200);
   }),
   endpoint("sensors:read", idsOperations.listIdsOverrides, {
     summary: "List overrides of rules", answer: "Overrides, the oldest first",
@@ -136,3 +137,9 @@ export const idsRoutes = routes(
     summary: "Read what intrusion rules match most", description: "How often signatures matched, and what might be suppressed: most of all in the first week.", answer: "The counts",
   }, async (c, { stats }) => c.json(await stats.read(identityOf(c).tenantId, c.req.valid("query")), 200)),
 );
+
+/** What is no number names nothing that is there. */
+function numberOf(text: string, what: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw notFound(what);
+  return Number(text);
+}

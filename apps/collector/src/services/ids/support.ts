@@ -2,6 +2,7 @@ import { type BundleState, type IdsState, type IdsSupport, ProbeHealth } from "@
 import { parseJson } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import { requireSite } from "../../gateway/errors.ts";
 import type { NoiseStore } from "./noise/store.ts";
 import { toEffective } from "./noise/overrides.ts";
 import type { RulesThread } from "./rules/rules-thread.ts";
@@ -23,6 +24,7 @@ export function createSupportService({ reads, rulesets, noise, thread, bundles: 
 }): SupportService {
   return {
     async read(tenantId, siteId) {
+      await requireSite(noise, tenantId, siteId);
       const rows = (await rulesets.all(null, tenantId)).filter((row) => row.is_enabled === 1 && (row.site_id === null || siteId === undefined || row.site_id === siteId));
       const refs = rows.flatMap(({ id, active_version: version }) => (version === null ? [] : [{ rulesetId: id, version }]));
       const overrides = (await noise.overrides(null, tenantId)).map(toEffective);

@@ -1,6 +1,8 @@
 import type { IdsStats } from "@lanthorn/contract";
 import { type Clock, toInstant } from "@lanthorn/runtime";
+import { requireSite } from "../../../gateway/errors.ts";
 import type { CountedSignature, CountsStore } from "./counts-store.ts";
+import type { NoiseStore } from "./store.ts";
 
 const DAY_MS = 86_400_000;
 const NOISIEST = 20;
@@ -15,9 +17,10 @@ export interface StatsService {
 }
 
 /** Of what the collector counted. */
-export function createStatsService({ counts, clock }: { readonly counts: CountsStore; readonly clock: Pick<Clock, "now"> }): StatsService {
+export function createStatsService({ counts, store, clock }: { readonly counts: CountsStore; readonly store: Pick<NoiseStore, "siteExists">; readonly clock: Pick<Clock, "now"> }): StatsService {
   return {
     async read(tenantId, { site_id: siteId, days }) {
+      await requireSite(store, tenantId, siteId);
       const now = clock.now();
       const rows = await counts.since(tenantId, toInstant(now - (days - 1) * DAY_MS).slice(0, 10), siteId);
       const first = await counts.firstDay(tenantId);

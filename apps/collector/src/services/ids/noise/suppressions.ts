@@ -35,6 +35,7 @@ export function createSuppressionsService({ store, audit, clock, probeStates, on
   };
   return {
     async list(tenantId, query) {
+      await requireSite(store, tenantId, query.site_id);
       const all = await shown(tenantId);
       const { site_id: siteId } = query;
       return pageOfAll(siteId === undefined ? all : all.filter((one) => one.site_id === null || one.site_id === siteId), query, ({ id }) => id);
