@@ -9,8 +9,8 @@ import { IdsSiteQuery, IdsStats, IdsStatsQuery, IdsSupport, IdsSuppressionCreate
 import { operations } from "../operation.ts";
 
 const OfRuleset = z.object({ ruleset_id: Id });
-const OfVersion = OfRuleset.extend({ ruleset_version: z.string().max(10).describe("The version's number, as `2`.") });
-const OfRule = z.object({ signature_id: z.string().max(10).describe("The rule's number, as `2010935`.") });
+const OfVersion = OfRuleset.extend({ ruleset_version: z.string().max(64).describe("The version's number, as `2`.") });
+const OfRule = z.object({ signature_id: z.string().max(64).describe("The rule's number, as `2010935`.") });
 const OfOverride = z.object({ override_id: Id });
 const OfSuppression = z.object({ ids_suppression_id: Id });
 
