@@ -18,7 +18,7 @@ import { openBackups } from "./services/backups/open.ts";
 import { openBaselines } from "./services/baselines/open.ts";
 import { openBundles } from "./services/bundles/open.ts";
 import { createPublication } from "./services/bundles/publish.ts";
-import { createBundlesStore } from "./services/bundles/store.ts";
+import { type BundlesStore, createBundlesStore } from "./services/bundles/store.ts";
 import { openConfigVersions } from "./services/config-versions/open.ts";
 import { openCve } from "./services/cve/open.ts";
 import { openDevices } from "./services/devices/open.ts";
@@ -27,6 +27,7 @@ import { openEvents } from "./services/events/open.ts";
 import { openFeeds } from "./services/feeds/open.ts";
 import { openFiles } from "./services/files/open.ts";
 import { openGuards } from "./services/guards/open.ts";
+import type { PublishBundle } from "./services/ids/bundles/site-bundles.ts";
 import { openIds } from "./services/ids/open.ts";
 import { createIpam } from "./services/ipam/ipam.ts";
 import { openLicense } from "./services/license/open.ts";
@@ -77,10 +78,9 @@ export async function openServices(
   const alerts = createAlerts(parts, { keepDays: alertSettings.keep_days, maxOpen: alertSettings.keep_open });
   const scans = createScans({ ...parts, broker }, { keepDays: scanSettings.keep_days });
   const vault = openVault({ ...own, onHanded: onConfigured });
-  const guards = openGuards({ ...own, broker, onConfigured: (siteId) => ingest().configured({ siteId }) });
-  const pcap = openPcap(configuration, {
-    ...parts, broker, contents: () => files.contents, onConfigured: (siteId) => ingest().configured({ siteId }),
-  });
+  const onSite = (siteId: string) => ingest().configured({ siteId });
+  const guards = openGuards({ ...own, broker, onConfigured: onSite });
+  const pcap = openPcap(configuration, { ...parts, broker, contents: () => files.contents, onConfigured: onSite });
   const bundles = createBundlesStore(base.database);
   const agents = openAgents({
     ...own, bundles, guards, captures: pcap, authority: base.authority, limiter: base.replicas.limiter, credentials: vault.credentials, onConfigured, mqttUrl: links.mqttUrl,
@@ -102,13 +102,8 @@ export async function openServices(
     ...parts, program: deps.program, lease: base.replicas.lease,
     shared: hasRowLocks(db) && configuration.feeds.directory !== undefined ? join(configuration.feeds.directory, "cve-database") : null,
   });
-  const feeds = openFeeds(configuration, {
-    ...parts, version, operatorTenant: backups.operatorTenant, consumers: { cve: cve.takeFeeds }, loaded: cve.loaded, refresh: cve.refresh,
-  });
-  const ids = openIds(configuration, {
-    ...own, fetchFile: feeds.fetchFile, onPublished: (siteId) => ingest().configured({ siteId }),
-    publish: async ({ siteId, ...bundle }) => bundles.publish(await createPublication(base.authority, bundle), toInstant(clock.now()), siteId),
-  });
+  const feeds = openFeeds(configuration, { ...parts, version, operatorTenant: backups.operatorTenant, consumers: { cve: cve.takeFeeds }, loaded: cve.loaded, refresh: cve.refresh });
+  const ids = openIds(configuration, { ...own, publish: publisherOf(bundles, { authority: base.authority, clock }), fetchFile: feeds.fetchFile, onPublished: onSite });
 
   const modules: readonly ServiceModule[] = [
     auth,
@@ -116,7 +111,7 @@ export async function openServices(
     openDevices(configuration, { ...parts, merges, neighborsOf: topology.neighborsOf, cvesOf: cve.cvesOf, ...createVendorLookup() }),
     topology,
     openEvents(configuration, parts),
-    openSites({ ...own, onConfigured: (siteId) => ingest().configured({ siteId }) }),
+    openSites({ ...own, onConfigured: onSite }),
     scans,
     alerts,
     backups,
@@ -147,4 +142,9 @@ export async function openServices(
     },
   };
   return { modules, agents, commands, diplomat, softwareChanged: cve.softwareChanged };
+}
+
+/** Signs a site's bundle and keeps it. */
+function publisherOf(bundles: BundlesStore, { authority, clock }: { readonly authority: Base["authority"]; readonly clock: CollectorDependencies["clock"] }): PublishBundle {
+  return async ({ siteId, ...bundle }) => bundles.publish(await createPublication(authority, bundle), toInstant(clock.now()), siteId);
 }

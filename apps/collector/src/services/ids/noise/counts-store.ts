@@ -67,7 +67,7 @@ export function createCountsStore({ db, reads }: { readonly db: Kysely<Schema>; 
     async ofSignature(tenantId, { gid, sid }) {
       const { total } = await reads.selectFrom("ids_signature_counts").select(({ fn }) => fn.sum<number | null>("alerts").as("total")).where("tenant_id", "=", tenantId)
         .where("generator_id", "=", gid).where("signature_id", "=", sid).executeTakeFirstOrThrow();
-      return Number(total ?? 0);
+      return total ?? 0;
     },
     firstDay: async (tenantId) =>
       (await reads.selectFrom("ids_signature_counts").select(({ fn }) => fn.min("day").as("day")).where("tenant_id", "=", tenantId).executeTakeFirst())?.day ?? null,

@@ -1,6 +1,6 @@
 import { compileIdsSuppressions } from "@lanthorn/contract";
 import { type Clock, toInstant } from "@lanthorn/runtime";
-import type { Kysely, Transaction } from "kysely";
+import type { Transaction } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
 import type { AppendedEvent } from "../../../events/log.ts";
 import type { Reaction } from "../../../events/reaction.ts";
@@ -18,7 +18,7 @@ export function createIdsReaction({ store, clock }: { readonly store: NoiseStore
     async react(trx, { tenantId }, events) {
       const now = clock.now();
       const rows = await store.suppressions(trx, tenantId, toInstant(now));
-      const devices = await readDeviceAddresses(trx as Kysely<Schema>, rows);
+      const devices = await readDeviceAddresses(trx, rows);
       const bySite = new Map([...new Set(events.map(({ site_id: siteId }) => siteId))].map((siteId) => [siteId, compileIdsSuppressions(toCompared(rows, siteId, devices))]));
       const [settled, quiet, hits, counts] = [new Set<string>(), new Set<string>(), new Map<string, number>(), [] as SignatureCount[]];
       for (const event of events) {

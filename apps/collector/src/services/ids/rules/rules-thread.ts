@@ -85,7 +85,7 @@ export function createRulesThread({ clock, log, load }: {
     held.use(refs);
     const answered = new Promise((resolve, reject) => void waiting.set(lastId, { resolve, reject }));
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
-    worker.postMessage({ id: lastId, name, input, refs, contents } as RuleTask);
+    worker.postMessage({ id: lastId, name, input, refs, contents });
     setTimer();
     return answered;
   };

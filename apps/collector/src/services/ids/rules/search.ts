@@ -70,7 +70,7 @@ function isState({ record, isOn, overrides }: EffectiveRule, state: NonNullable<
     case "enabled": return isOn && record.refusal === null;
     case "disabled": return !isOn;
     case "refused": return isOn && record.refusal !== null;
-    case "modified": return overrides.some(({ change }) => Object.keys(change).length > 0);
+    case "modified": default: return overrides.some(({ change }) => Object.keys(change).length > 0);
   }
 }
 

@@ -38,7 +38,7 @@ export function createRuleWork(): RuleWork {
         case "search": return searchRules(sets, input.overrides, input.search);
         case "rule": return readRule(sets, input.overrides, input);
         case "bundle": return buildBundle(all, input);
-        case "support": return sets.map((set) => supportOf(set, input.overrides, input.siteId));
+        case "support": default: return sets.map((set) => supportOf(set, input.overrides, input.siteId));
       }
     } finally {
       for (const key of [...kept.keys()].slice(0, Math.max(0, kept.size - MAX_KEPT_VERSIONS))) kept.delete(key);
