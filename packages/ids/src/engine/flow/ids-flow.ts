@@ -5,7 +5,7 @@ import type { FlowKey, FlowWatch, WatchedPacket } from "@lanthorn/traffic";
 import type { Direction } from "../../applications/application.ts";
 import { payloadOf } from "../inspect/packet-buffers.ts";
 import type { PayloadLender } from "../inspect/subject.ts";
-import type { PacketClass } from "../rule-base/rule-base.ts";
+import { classOf } from "../rule-base/rule-base.ts";
 import { ApplicationRun } from "./application-run.ts";
 import type { FlowContext } from "./context.ts";
 import { createFlowState, type FlowState, isEstablished } from "./flow-state.ts";
@@ -181,12 +181,6 @@ export class IdsFlow implements FlowWatch, PayloadLender {
 const UDP = 17;
 /** Of these protocols Suricata follows flows: ICMP, TCP, UDP, ICMPv6, SCTP. */
 const HAVE_FLOWS: ReadonlySet<number> = new Set([1, 6, UDP, 58, 132]);
-
-function classOf(protocol: number): PacketClass {
-  if (protocol === 6) return "tcp";
-  if (protocol === UDP) return "udp";
-  return protocol === 1 || protocol === 58 ? "icmp" : "other";
-}
 
 /** One object for all: it is read during the call only. */
 const SEGMENT = { sequence: 0, acknowledgment: 0, flags: 0, payloadBytes: 0 };

@@ -54,10 +54,7 @@ export interface RuleBase {
 /** Rules that are sorted into kinds in one step. */
 const RULES_A_STEP = 250;
 const TCP = 6;
-const CLASSES: Readonly<Record<PacketClass, (protocol: number) => boolean>> = {
-  tcp: (protocol) => protocol === 6, udp: (protocol) => protocol === 17, icmp: (protocol) => protocol === 1 || protocol === 58,
-  other: (protocol) => ![1, 6, 17, 58].includes(protocol),
-};
+const UDP = 17;
 
 /**
  * Makes rules ready in small steps, so that packets go on between them. Run it to its end: what it returns is the base.
@@ -79,11 +76,10 @@ export function* buildRuleBase(rules: readonly Rule[], applications: readonly Ap
     placed.push({ rule: new EngineRule(rule), place });
     if (place % RULES_A_STEP === 0) yield;
   }
-  const packets = {} as Record<PacketClass, ByDirection<RuleScope>>;
-  for (const [name, isIn] of Object.entries(CLASSES) as readonly (readonly [PacketClass, (protocol: number) => boolean])[]) {
-    packets[name] = yield* eachWay((direction) => createRuleScope(placed.filter((one) => isOfPackets(one, direction, isIn)), isPayload));
-  }
-  const streams = yield* eachWay((direction) => createRuleScope(placed.filter(({ rule }) => rule.kind.endsWith("stream") && rule.isFor(direction)), isPayload));
+  const files = yield* fileByScope(placed);
+  const scopesOf = (name: ScopeName) => eachWay((direction) => createRuleScope(files[name][direction], isPayload));
+  const packets = { tcp: yield* scopesOf("tcp"), udp: yield* scopesOf("udp"), icmp: yield* scopesOf("icmp"), other: yield* scopesOf("other") };
+  const streams = yield* scopesOf("stream");
   const transactions = new Map<string, ByDirection<TransactionScope>>();
   for (const [application, own] of yield* fileByApplication(placed, applications)) {
     transactions.set(application.name, yield* eachWay((direction) => createTransactionScope(application, own.filter(({ rule }) => rule.isFor(direction)))));
@@ -117,12 +113,41 @@ function isPayload({ buffer }: BufferGroup): boolean {
   return buffer === "payload";
 }
 
-function isOfPackets({ rule }: PlacedRule, direction: Direction, isIn: (protocol: number) => boolean): boolean {
-  if (!rule.isFor(direction)) return false;
-  const { numbers } = rule.rule.protocol;
-  // What is a stream with TCP is a packet with all others.
-  if (rule.kind === "stream") return numbers === null ? !isIn(TCP) : numbers.some((number) => number !== TCP && isIn(number));
-  return (rule.kind === "packet" || rule.kind === "packet-and-stream") && (numbers === null || numbers.some(isIn));
+type ScopeName = PacketClass | "stream";
+
+/** @returns The rules of each kind of bytes and direction, in small steps. */
+function* fileByScope(placed: readonly PlacedRule[]): Generator<undefined, Readonly<Record<ScopeName, ByDirection<PlacedRule[]>>>> {
+  const files: Record<ScopeName, ByDirection<PlacedRule[]>> = { tcp: noRules(), udp: noRules(), icmp: noRules(), other: noRules(), stream: noRules() };
+  for (const one of placed) {
+    if (one.place % RULES_A_STEP === 0) yield;
+    for (const name of scopeNamesOf(one.rule)) {
+      if (one.rule.isFor("to-server")) files[name]["to-server"].push(one);
+      if (one.rule.isFor("to-client")) files[name]["to-client"].push(one);
+    }
+  }
+  return files;
+}
+
+function noRules(): ByDirection<PlacedRule[]> {
+  return { "to-server": [], "to-client": [] };
+}
+
+/** What is a stream with TCP is a packet with all others. */
+function scopeNamesOf({ kind, rule }: EngineRule): readonly ScopeName[] {
+  if (kind !== "packet" && kind !== "stream" && kind !== "packet-and-stream") return [];
+  const { numbers } = rule.protocol;
+  const classes = numbers === null ? ALL_CLASSES : [...new Set(numbers.map(classOf))];
+  const packets = kind === "stream" ? classes.filter((name) => name !== "tcp") : classes;
+  return kind === "packet" || (numbers !== null && !numbers.includes(TCP)) ? packets : [...packets, "stream"];
+}
+
+const ALL_CLASSES: readonly PacketClass[] = ["tcp", "udp", "icmp", "other"];
+
+/** @returns What kind of packets a protocol of IP has. */
+export function classOf(protocol: number): PacketClass {
+  if (protocol === TCP) return "tcp";
+  if (protocol === UDP) return "udp";
+  return protocol === 1 || protocol === 58 ? "icmp" : "other";
 }
 
 function* createTransactionScope(application: Application, members: readonly PlacedRule[]): Generator<undefined, TransactionScope> {
