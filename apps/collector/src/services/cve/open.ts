@@ -30,7 +30,7 @@ export interface Cve extends ServiceModule {
   /** CVEs of a tenant's device. */
   readonly cvesOf: AffectedService["cvesOf"];
   /** What is in the database; null while there is none. */
-  readonly loaded: () => { readonly entries: number; readonly builtAt: string } | null;
+  readonly loaded: () => { readonly entries: number; readonly builtAt: string; readonly configured: number; readonly mostConfigured: number } | null;
   /** Takes the other collectors' database where it is newer. Where there are none, nothing happens. */
   readonly refresh: () => Promise<void>;
 }
@@ -65,7 +65,7 @@ export function openCve({ data_dir: dataDir }: { readonly data_dir: string }, de
   const matcher = createMatcher({ ...deps, reader, directory }, { keepDays: KEEP_DAYS });
   const loaded = () => {
     const facts = reader.facts();
-    return facts === null ? null : { entries: facts.cves, builtAt: facts.builtAt };
+    return facts === null ? null : { entries: facts.cves, builtAt: facts.builtAt, configured: facts.configured, mostConfigured: facts.mostConfigured };
   };
   const affected = createAffectedService({ store: createAffectedStore({ reads }), clock, loaded });
   const suppressions = createSuppressionsService({ store: createSuppressionsStore({ db, reads }), audit, clock, onChanged: suppressionChanged });

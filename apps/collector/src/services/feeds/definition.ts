@@ -102,4 +102,7 @@ export interface LoadedData {
   readonly entries: number;
   /** ISO 8601, UTC. */
   readonly builtAt: string;
+  /** Entries that say where they apply, now and when they were the most. */
+  readonly configured: number;
+  readonly mostConfigured: number;
 }

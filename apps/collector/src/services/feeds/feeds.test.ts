@@ -2,6 +2,7 @@ import { createFakeClock, toInstant } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Alert, CveDatabaseInfo } from "@lanthorn/contract";
 import { FeedSettings } from "./configuration.ts";
+import type { LoadedData } from "./definition.ts";
 import { configureFeeds } from "./source.ts";
 import { createFeedsStore } from "./store.ts";
 import { FEEDS } from "./table.ts";
@@ -120,7 +121,14 @@ describe("an update by hand", () => {
 
   test("runs once, whoever asks of several collectors at the same time", async () => {
     const world = await start();
+    let end = () => {};
+    const isOver = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    // It runs until all have their answers, however slow this machine is.
+    world.consume(() => isOver.then(() => []));
     const answers = await Promise.all(Array.from({ length: 8 }, () => world.call("POST", "/api/v1/cve/update")));
+    end();
     await world.feeds.manager.idle();
     expect(answers.map(({ status }) => String(status)).toSorted()).toEqual(["202", ...Array.from({ length: 7 }, () => "409")]);
     expect(world.server.requests.length).toBe(1);
@@ -156,6 +164,33 @@ describe("health", () => {
     await look(world);
     expect(await alerts(world)).toMatchObject([{ type: "feed", status: "open" }]);
     expect((await info(world)).feeds).toMatchObject([{ problems: ["records"], records: 20 }]);
+  });
+
+  test("of a collector whose own copy is old or missing is an alert of that machine, which ends by itself", async () => {
+    const world = await start();
+    await world.update();
+    const titles = async () => (await alerts(world)).map(({ title, status }) => `${status} ${title}`);
+    let own: LoadedData | null = null;
+    const { feeds } = world.openAnother(world.clock, { loaded: () => own, host: "two" });
+    await feeds.checkReplica();
+    expect(await titles()).toEqual([]);
+    world.clock.jump(2 * HOUR_MS);
+    for (let look = 0; look < 3; look += 1) await feeds.checkReplica();
+    await world.feeds.checkReplica();
+    expect(await titles()).toEqual(["open The feed CVE database of two cannot be relied on"]);
+    expect((await alerts(world))[0]).toMatchObject({ count: 1 });
+    own = { entries: 20, configured: 20, mostConfigured: 20, builtAt: (await world.row("kev")).consumed_at ?? "" };
+    await feeds.checkReplica();
+    expect(await titles()).toEqual(["resolved The feed CVE database of two cannot be relied on"]);
+    world.clock.jump(49 * HOUR_MS);
+    world.server.serve("/kev.json", kev(21));
+    await world.update();
+    await feeds.checkReplica();
+    expect(await titles()).toEqual(["open The feed CVE database of two cannot be relied on", "resolved The feed CVE database of two cannot be relied on"]);
+    // A process that begins anew does not know what the one before has said.
+    const again = world.openAnother(world.clock, { loaded: () => own && { ...own, builtAt: toInstant(world.clock.now()) }, host: "two" });
+    await again.feeds.checkReplica();
+    expect((await titles()).every((title) => title.startsWith("resolved"))).toBe(true);
   });
 
   test("is in the metrics", async () => {
@@ -239,7 +274,7 @@ describe("what was handed over", () => {
     const world = await start();
     await world.update();
     const { clock } = world;
-    let own = { entries: 20, builtAt: toInstant(clock.now() - 1000) };
+    let own = { entries: 20, configured: 20, mostConfigured: 20, builtAt: toInstant(clock.now() - 1000) };
     const other = world.openAnother(clock, { loaded: () => own, refresh: () => Promise.resolve(void (own = { ...own, builtAt: toInstant(clock.now()) })) });
     await other.feeds.manager.tick();
     expect(await world.row("kev")).toMatchObject({ consumed_at: own.builtAt });

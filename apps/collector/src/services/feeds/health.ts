@@ -2,6 +2,7 @@ import type { EventData, FEED_PROBLEMS } from "@lanthorn/contract";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { EventLog } from "../../events/log.ts";
 import type { PartState } from "../../gateway/health.ts";
+import type { LoadedData } from "./definition.ts";
 import { newEvent } from "./running/run-update.ts";
 import type { ConfiguredFeed } from "./source.ts";
 import type { FeedRow, FeedsStore } from "./store.ts";
@@ -24,11 +25,18 @@ export function ageOf({ answered_at: answered, created_at: created }: FeedRow, n
   return Math.max(0, now - Date.parse(answered ?? created));
 }
 
-/** What is wrong with a feed, in the order of the contract's list. */
-export function problemsOf({ intervalMs }: ConfiguredFeed, row: FeedRow, at: { readonly now: number; readonly alertAfterMs: number }): readonly Problem[] {
+/** What is wrong with a feed, in the order of the contract's list. @param at.loaded What was made of it; null while there is nothing. */
+export function problemsOf(
+  { intervalMs, definition }: ConfiguredFeed, row: FeedRow, at: { readonly now: number; readonly alertAfterMs: number; readonly loaded: LoadedData | null },
+): readonly Problem[] {
   const isOld = ageOf(row, at.now) > Math.max(at.alertAfterMs, MAX_INTERVALS * intervalMs);
-  const lost = BY_CODE[row.error_code ?? ""];
+  // Parts that each lose little are no reason to refuse any of them; together they are.
+  const lost = BY_CODE[row.error_code ?? ""] ?? (definition.mark.configured !== undefined && hasLost(at.loaded, definition.maxDropPercent) ? "configurations" : undefined);
   return [...(isOld ? ["age" as const] : []), ...(lost === undefined ? [] : [lost]), ...(row.failures >= MAX_FAILURES ? ["failures" as const] : [])];
+}
+
+function hasLost(loaded: LoadedData | null, maxDropPercent: number): boolean {
+  return loaded !== null && loaded.configured < loaded.mostConfigured * (1 - maxDropPercent / 100);
 }
 
 /** Publishes how feeds are, where that has changed: it raises and ends their alerts. */
@@ -41,7 +49,7 @@ export interface FeedHealthWatch {
 /** @param options.operatorTenant Whose alerts they are: downloaded data is the same for all tenants. */
 export function createFeedHealth(deps: {
   readonly store: FeedsStore; readonly clock: Pick<Clock, "now">; readonly log: Pick<EventLog, "append">;
-  readonly published: (tenantId: string, fromSeq: number) => void;
+  readonly published: (tenantId: string, fromSeq: number) => void; readonly loaded: () => LoadedData | null;
 }, options: { readonly feeds: readonly ConfiguredFeed[]; readonly alertAfterMs: number; readonly operatorTenant: () => Promise<string | null> }): FeedHealthWatch {
   const { store, clock, log, published } = deps;
   let detail = "not looked at so far";
@@ -59,13 +67,14 @@ export function createFeedHealth(deps: {
       const unwell: string[] = [];
       for (const row of rows) {
         const feed = options.feeds.find(({ definition }) => definition.name === row.name);
-        const problems = feed ? problemsOf(feed, row, { now, alertAfterMs: options.alertAfterMs }) : [];
+        const loaded = deps.loaded();
+        const problems = feed ? problemsOf(feed, row, { now, alertAfterMs: options.alertAfterMs, loaded }) : [];
         const title = feed?.definition.title ?? row.name;
         if (problems.length > 0) unwell.push(title);
         if (problems.join(",") === row.reported || tenantId === null) continue;
         await publish(row, tenantId, problems, {
           feed: row.name, title, state: problems.length > 0 ? "raised" : "cleared", problems: [...problems],
-          severity: ageOf(row, now) > HIGH_AFTER_MS ? "high" : "medium", message: describe(row, problems, now),
+          severity: ageOf(row, now) > HIGH_AFTER_MS ? "high" : "medium", message: describe(row, problems, { now, loaded }),
         });
       }
       detail = unwell.length > 0 ? `unreliable: ${unwell.join(", ")}` : options.feeds.length === 0 ? "disabled" : `${options.feeds.length} feeds`;
@@ -75,12 +84,13 @@ export function createFeedHealth(deps: {
   };
 }
 
-function describe(row: FeedRow, problems: readonly Problem[], now: number): string {
+function describe(row: FeedRow, problems: readonly Problem[], { now, loaded }: { readonly now: number; readonly loaded: LoadedData | null }): string {
   const age = ageOf(row, now);
   const old = age < 2 * DAY_MS ? `${Math.round(age / HOUR_MS)} hours` : `${Math.round(age / DAY_MS)} days`;
   const parts = problems.map((problem) => {
     if (problem === "age") return row.answered_at === null ? `it was never downloaded in ${old}` : `its last good download is ${old} old`;
     if (problem === "failures") return `${row.failures} updates in a row failed`;
+    if (BY_CODE[row.error_code ?? ""] === undefined && loaded !== null) return `${loaded.configured} of its records say where they apply, and ${loaded.mostConfigured} did`;
     return "its last download was refused";
   });
   return [...parts, ...(row.error === null ? [] : [row.error])].join("; ").slice(0, 1000) || "it is well again";

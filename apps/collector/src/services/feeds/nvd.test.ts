@@ -108,3 +108,21 @@ describe("NVD's API", () => {
     expect(await world.row("nvd")).toMatchObject({ is_pending: 0, failures: 0, error: null });
   });
 });
+
+test("parts that each lose few configurations are noticed by what the database has lost in all", async () => {
+  const world = await start(4500);
+  const alerts = async () => ((await world.call("GET", "/api/v1/alerts?source=health")).body as { readonly data: readonly { readonly status: string; readonly description: string }[] }).data;
+  const look = async (configured: number) => {
+    world.loseConfigurations(configured);
+    world.nvd.modified.push(world.clock.now() - 1000);
+    expect(await world.update()).toBe("completed");
+    await world.feeds.checkHealth();
+    world.clock.jump(3_600_000);
+    return (await alerts()).map(({ status }) => status);
+  };
+  expect(await look(1000)).toEqual([]);
+  expect([await look(998), await look(995)]).toEqual([[], []]);
+  expect(await look(985)).toEqual(["open"]);
+  expect((await alerts())[0]?.description).toContain("985 of its records say where they apply, and 1000 did");
+  expect(await look(999)).toEqual(["resolved"]);
+});

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Clock, Log } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
@@ -20,6 +21,7 @@ import { feedMetrics } from "./metrics.ts";
 import { cveUpdateRoutes } from "./routes.ts";
 import { createFeedManager, type FeedManager } from "./running/manager.ts";
 import { createCveUpdatesService } from "./service.ts";
+import { createReplicaHealth } from "./replica-health.ts";
 import { configureFeeds, namedHosts, unknownSources } from "./source.ts";
 import { createFeedsStore } from "./store.ts";
 import { FEEDS } from "./table.ts";
@@ -31,6 +33,8 @@ export interface Feeds extends ServiceModule {
   readonly fetchFile: (request: Parameters<typeof download>[1]) => ReturnType<typeof download>;
   /** Looks at once at how the feeds are. */
   readonly checkHealth: () => Promise<void>;
+  /** Looks at once at how this collector's copy of what they make is. */
+  readonly checkReplica: () => Promise<void>;
 }
 
 /** What feeds need. What is left out is the machine's own. */
@@ -53,9 +57,11 @@ export interface FeedsDependencies {
   readonly resolve?: ResolveHost;
   readonly pause?: (ms: number, stop: AbortSignal) => Promise<void>;
   readonly table?: readonly FeedDefinition[];
+  readonly host?: string;
 }
 
 const LOOK_EVERY_MS = 15_000;
+const OWN_EVERY_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 /** The service module of downloaded data. Nothing runs before its job is started. */
@@ -80,8 +86,15 @@ export function openFeeds({ data_dir: dataDir, feeds: settings }: { readonly dat
       await health.check();
     },
   });
+  const replicaHealth = createReplicaHealth({ ...deps, store }, { host: deps.host ?? hostname(), alertAfterMs, operatorTenant });
+  const own = createJob({ clock, log: logger }, {
+    name: "feeds-of-replica", everyMs: OWN_EVERY_MS, who: "each replica", failure: "this collector's CVE database could not be compared with the others', trying again in a minute",
+    run: () => replicaHealth.check(),
+  });
   return {
-    name: "feeds", mount: "gateway", manager, jobs: [job], metrics: feedMetrics({ store, clock }), health: { feeds: () => health.state() },
+    // Where there is one collector, its own feeds say how old its data are.
+    name: "feeds", mount: "gateway", manager, jobs: hasRowLocks(deps.db) ? [job, own] : [job], metrics: feedMetrics({ store, clock }), health: { feeds: () => health.state() },
+    checkReplica: () => replicaHealth.check(),
     routes: [cveUpdateRoutes(createCveUpdatesService({ ...deps, store, manager, feeds, alertAfterMs }))],
     fetchFile: (request) => download({ client, clock }, request), checkHealth: () => health.check(), close: () => manager.close(),
   };

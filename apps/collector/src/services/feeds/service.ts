@@ -47,7 +47,7 @@ export function createCveUpdatesService(deps: {
         total_entries: loaded?.entries ?? 0, last_update: loaded?.builtAt ?? null, update_source: sourceOf()?.definition.title ?? "none",
         next_scheduled_update: next === null ? null : toInstant(next), updating: running !== null,
         update: latest === null ? null : toUpdate(latest),
-        feeds: own.map(([feed, row]) => toFeed(feed, row, { now: clock.now(), alertAfterMs: deps.alertAfterMs })),
+        feeds: own.map(([feed, row]) => toFeed(feed, row, { now: clock.now(), alertAfterMs: deps.alertAfterMs, loaded })),
       };
     },
   };

@@ -20,8 +20,13 @@ export interface NextGeneration {
   readonly isFresh: boolean;
   /** Of the one it follows; null where there is none. */
   readonly last: GenerationCounts | null;
-  /** Ends the writing. @returns What is in it now. @throws Error naming what is wrong with the file. */
-  finish(now: number): GenerationCounts;
+  /**
+   * Ends the writing.
+   * @param options.acceptsDrop What it has is enough, also where generations before had more.
+   * @returns What is in it now.
+   * @throws Error naming what is wrong with the file.
+   */
+  finish(now: number, options: { readonly acceptsDrop: boolean }): GenerationCounts;
   close(): void;
 }
 
@@ -52,7 +57,7 @@ export function beginGeneration(directory: string): NextGeneration {
   const isFresh = before === null;
   return {
     db, number, isFresh, last: before?.counts ?? null,
-    finish(now) {
+    finish(now, { acceptsDrop }) {
       if (isFresh) {
         db.exec("insert into search (rowid, description) select key, description from bodies where key in (select key from cves where is_rejected = 0)");
         db.exec("insert into search (search) values ('optimize')");
@@ -60,8 +65,9 @@ export function beginGeneration(directory: string): NextGeneration {
       createIndexes(db);
       db.exec(`update cves set risk = ${RISK} where risk <> ${RISK}`);
       const counts = countCves(db);
+      const mostConfigured = Math.max(counts.configured, acceptsDrop ? 0 : readFact(db, "most_configured") ?? 0);
       const put = db.prepare("insert into facts (name, value) values (?, ?) on conflict (name) do update set value = excluded.value");
-      for (const [name, value] of Object.entries({ generation: number, built_at: now, ...counts })) put.run(name, String(value));
+      for (const [name, value] of Object.entries({ generation: number, built_at: now, ...counts, most_configured: mostConfigured })) put.run(name, String(value));
       // Generations of one lineage follow each other; a database that was begun afresh has another.
       db.prepare("insert into facts (name, value) values ('lineage', ?) on conflict do nothing").run(randomUUID());
       db.exec("commit");

@@ -149,9 +149,40 @@ test("a feed that withdraws much, or what is affected, changes nothing until som
   const rejected = folder.write("rejected.jsonl", jsonLines(manySamples(200, { ...later, isRejected: true })));
   expect(await take(rejected)).toMatchObject({ state: "refused", before: { cves: 2000 }, after: { cves: 1800 } });
   const bare = folder.write("bare.jsonl", jsonLines(manySamples(200, { ...later, cpes: [] })));
-  expect(await take(bare)).toMatchObject({ state: "refused", after: { cves: 2000, configured: 1800 } });
+  expect(await take(bare)).toMatchObject({ state: "refused", feeds: [{ changed: 200, error: "200 of 200 records that have changed say no longer what they affect" }] });
   expect(reader.facts()).toMatchObject({ generation: 1, cves: 2000, configured: 2000 });
   expect(await importFeeds({ ...folder.wish(rejected), acceptsDrop: true }, () => {})).toMatchObject({ state: "imported", generation: 2, after: { cves: 1800 } });
+});
+
+test("a small increment that loses what its records affect is refused, one that loses some is counted, and the database says what it had", async () => {
+  const later = (day: number) => ({ modified: `2026-01-0${day}T00:00:00.000` });
+  const samples = manySamples(2000);
+  const bare = (from: number, count: number, day: number) => samples.slice(from, from + count).map((sample) => ({ ...sample, ...later(day), cpes: [] }));
+  const same = (from: number, count: number, day: number) => samples.slice(from, from + count).map((sample) => ({ ...sample, ...later(day) }));
+  const nvd = (name: string, ...lists: readonly (readonly (typeof samples)[number][])[]) => folder.write(name, jsonLines(lists.flat()));
+  await take(nvd("all.jsonl", samples));
+  expect(await take(nvd("half.jsonl", bare(0, 25, 3), same(100, 25, 3)))).toMatchObject({ state: "refused", feeds: [{ error: "25 of 50 records that have changed say no longer what they affect" }] });
+  expect(reader.facts()).toMatchObject({ generation: 1, configured: 2000, mostConfigured: 2000 });
+  for (let part = 0; part < 3; part += 1) expect(await take(nvd(`part-${part}.jsonl`, bare(part * 10, 10, 4), same(100, 50, 4 + part)))).toMatchObject({ state: "imported" });
+  expect(reader.facts()).toMatchObject({ generation: 4, cves: 2000, configured: 1970, mostConfigured: 2000 });
+  const accepted = nvd("accepted.jsonl", bare(500, 40, 7));
+  expect(await importFeeds({ ...folder.wish(accepted), acceptsDrop: true }, () => {})).toMatchObject({ state: "imported" });
+  expect(reader.facts()).toMatchObject({ configured: 1930, mostConfigured: 1930 });
+});
+
+test("ids out of order and twice leave each record at its newest, in whatever order a feed has them", async () => {
+  const samples = manySamples(300);
+  const versions = [1, 3, 2].flatMap((day) => samples.map((sample) => ({ ...sample, description: `Day ${day} of it.`, modified: `2026-01-0${day}T00:00:00.000` })));
+  // The same order each time, and none that anybody would choose.
+  const shuffled = versions.map((sample, index) => [index * 7919 % versions.length, sample] as const).toSorted(([a], [b]) => a - b).map(([, sample]) => sample);
+  const result = await take(folder.write("shuffled.jsonl", jsonLines(shuffled)));
+  expect(result).toMatchObject({ state: "imported", after: { cves: 300, configured: 300 }, feeds: [{ records: 900, added: 300, refused: 0 }] });
+  expect((result.feeds[0]?.changed ?? 0) + (result.feeds[0]?.older ?? 0)).toBe(600);
+  expect(new Set(samples.map(({ id }) => reader.record(id)?.description))).toEqual(new Set(["Day 3 of it."]));
+  expect(search("day", { perPage: 1000 }).total).toBe(300);
+  expect(candidateIds("example", "product7")).toEqual(["CVE-2025-10007", "CVE-2025-10107", "CVE-2025-10207"]);
+  expect(await take(folder.write("again.jsonl", jsonLines(shuffled.toReversed())))).toMatchObject({ state: "imported", feeds: [{ added: 0, changed: 0, older: 900 }] });
+  expect(await take(folder.write("page.json", apiPage([...samples, ...samples])))).toMatchObject({ state: "imported", feeds: [{ older: 600 }] });
 });
 
 test("what other feeds say stands beside each CVE, orders what is found, and is forgotten when a whole feed says it no more", async () => {

@@ -58,7 +58,7 @@ async function build(
     const records = createRecordWriter(next.db, { generation: next.number, now: input.now, isFresh: next.isFresh });
     const facts = createFactWriter(next.db);
     for (const feed of feeds) {
-      const outcome = await takeFeed(feed, { records, facts, report, scratch: scratchFile(input.directory) });
+      const outcome = await takeFeed(feed, { records, facts, report, scratch: scratchFile(input.directory), acceptsDrop: input.acceptsDrop });
       if (outcome.error !== null) {
         broken.set(feed.name, outcome);
         return null;
@@ -67,7 +67,7 @@ async function build(
       noteFeed(next, outcome, input.now);
     }
     report({ stage: "finishing", feed: "", records: 0, octets: 0, octetsTotal: 0 });
-    const after = next.finish(input.now);
+    const after = next.finish(input.now, { acceptsDrop: input.acceptsDrop });
     next.close();
     const drop = input.acceptsDrop ? null : dropOf(next.last, after);
     const common = { feeds: outcomesOf(outcomes), isFresh: next.isFresh, before: next.last, after };
@@ -82,8 +82,8 @@ async function build(
   }
 }
 
-async function takeFeed(feed: CveFeed, { report, scratch, ...sinks }: Omit<FeedSinks, "tally"> & {
-  readonly report: (progress: CveImportProgress) => void; readonly scratch: string;
+async function takeFeed(feed: CveFeed, { report, scratch, acceptsDrop, ...sinks }: Omit<FeedSinks, "tally"> & {
+  readonly report: (progress: CveImportProgress) => void; readonly scratch: string; readonly acceptsDrop: boolean;
 }): Promise<FeedOutcome> {
   const { name } = feed;
   let kind: string | null = null;
@@ -110,7 +110,7 @@ async function takeFeed(feed: CveFeed, { report, scratch, ...sinks }: Omit<FeedS
   }
   const { records } = tally.counts();
   report({ stage: "reading", feed: name, records, octets, octetsTotal });
-  return { name, kind, octets, unpacked, ...tally.counts(), error: tally.doubt() };
+  return { name, kind, octets, unpacked, ...tally.counts(), error: tally.doubt() ?? (acceptsDrop ? null : tally.doubtOfLost()) };
 }
 
 function noteFeed({ db }: NextGeneration, { name, kind, octets, records, refused }: FeedOutcome, now: number): void {

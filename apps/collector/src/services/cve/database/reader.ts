@@ -70,6 +70,8 @@ export interface CveDatabaseFacts {
   readonly builtAt: string;
   readonly cves: number;
   readonly configured: number;
+  /** The most that a generation before it had. */
+  readonly mostConfigured: number;
   readonly feeds: readonly {
     readonly kind: string; readonly name: string; readonly importedAt: string; readonly records: number; readonly refused: number;
   }[];
@@ -196,11 +198,12 @@ function createListReads(db: Sqlite.Database) {
   const feeds = db.prepare<[], { readonly kind: string; readonly name: string; readonly imported_at: number; readonly records: number; readonly refused: number;}>(
     "select kind, name, imported_at, records, refused from feeds order by kind, name",
   );
-  const [generation, builtAt, cves, configured] = ["generation", "built_at", "cves", "configured"].map((name) => readFact(db, name) ?? 0) as [number, number, number, number];
+  const [generation = 0, builtAt = 0, cves = 0, configured = 0] = ["generation", "built_at", "cves", "configured"].map((name) => readFact(db, name) ?? 0);
+  const mostConfigured = readFact(db, "most_configured") ?? configured;
   const lineage = readLineage(db);
   return {
     facts: (): CveDatabaseFacts => ({
-      lineage, generation, builtAt: toInstant(builtAt), cves, configured,
+      lineage, generation, builtAt: toInstant(builtAt), cves, configured, mostConfigured,
       feeds: feeds.all().map(({ kind, name, imported_at: at, records, refused }) =>
         ({ kind, name, importedAt: toInstant(at), records, refused })),
     }),

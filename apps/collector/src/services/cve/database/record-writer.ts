@@ -8,8 +8,8 @@ export type RecordOutcome = "added" | "changed" | "older" | "withdrawn" | "refus
 
 /** Writes CVE records of feeds into the next generation. */
 export interface RecordWriter {
-  /** @returns What became of it; `reason` where it was refused. */
-  write(record: CveRecord): { readonly outcome: RecordOutcome; readonly reason: string | null };
+  /** @returns What became of it; `reason` where it was refused; `lost` where it no longer says what it affects, which it did before. */
+  write(record: CveRecord): { readonly outcome: RecordOutcome; readonly reason: string | null; readonly lost?: boolean };
 }
 
 /** NVD's longest is 4,000 characters, the CVE list's by its schema 4,096. */
@@ -24,6 +24,7 @@ interface Row {
   readonly nvd_modified: number | null;
   readonly list_modified: number | null;
   readonly is_rejected: number;
+  readonly has_statements: number;
 }
 
 /**
@@ -36,7 +37,7 @@ export function createRecordWriter(db: Sqlite.Database, options: {
   readonly generation: number; readonly now: number; readonly isFresh: boolean;
 }): RecordWriter {
   const { generation, now, isFresh } = options;
-  const findRow = db.prepare<[number], Row>("select nvd_modified, list_modified, is_rejected from cves where key = ?");
+  const findRow = db.prepare<[number], Row>("select nvd_modified, list_modified, is_rejected, has_statements from cves where key = ?");
   const addRow = db.prepare(
     "insert into cves (key, nvd_modified, list_modified, published, is_rejected, has_statements, score, severity, risk, changed) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
@@ -89,7 +90,7 @@ export function createRecordWriter(db: Sqlite.Database, options: {
       if (isNvd || before === undefined || before.nvd_modified === null) writeFacts(key, record, before, at, has);
       else touchRow.run(at.list_modified, Number(has), generation, key);
       if (record.isRejected) return { outcome: "withdrawn", reason: null };
-      return { outcome: before ? "changed" : "added", reason: null };
+      return { outcome: before ? "changed" : "added", reason: null, lost: before?.has_statements === 1 && !has };
     },
   };
 }

@@ -47,6 +47,8 @@ export interface FeedWorld {
   consume(consumer: ConsumeFeeds): void;
   /** Takes away what the consumer has made of it. */
   loseData(): void;
+  /** Of what the consumer makes of it next, so much says where it applies. */
+  loseConfigurations(left: number): void;
   row(name: string): Promise<FeedRow>;
   /** Starts an update by the API and waits for its end. @returns Its status. */
   update(): Promise<string>;
@@ -77,6 +79,7 @@ export async function startFeedWorld(options: {
   let parts: ServiceParts | undefined;
   let tenantId: string | null = null;
   let loaded: LoadedData | null = null;
+  let configured = 20;
   const open = (given: ServiceParts, changed: Partial<FeedsDependencies> = {}) => openFeeds({ data_dir: directory, feeds: settings }, {
     ...given, version: "test", operatorTenant: () => Promise.resolve(tenantId), loaded: () => loaded, random: options.random ?? (() => 0.5),
     table: TEST_TABLE.filter(({ name }) => (options.only ?? ["kev"]).includes(name)),
@@ -84,7 +87,7 @@ export async function startFeedWorld(options: {
       async cve(handed, given) {
         consumed.push(handed);
         const unused = await consumer(handed, given);
-        loaded = { entries: 20, builtAt: toInstant(clock.now()) };
+        loaded = { entries: 20, builtAt: toInstant(clock.now()), configured, mostConfigured: Math.max(configured, loaded?.mostConfigured ?? 0) };
         return unused;
       },
     },
@@ -122,6 +125,9 @@ export async function startFeedWorld(options: {
     },
     loseData() {
       loaded = null;
+    },
+    loseConfigurations(left) {
+      configured = left;
     },
     async row(name) {
       const row = (await createFeedsStore(gateway).list()).find((one) => one.name === name);

@@ -44,7 +44,8 @@ export function takeEntry(entry: FeedEntry, source: FactSource, { records, facts
   const count = (isTaken: boolean) => (isTaken ? tally.took("added", null) : tally.took("refused", "bad-id"));
   switch (entry.kind) {
     case "cve": {
-      const { outcome, reason } = records.write(entry.record);
+      const { outcome, reason, lost } = records.write(entry.record);
+      if (lost === true) tally.lost();
       return tally.took(outcome, reason);
     }
     case "kev": {
