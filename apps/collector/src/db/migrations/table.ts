@@ -40,6 +40,7 @@ import * as cveMatches from "./0051-cve-matches.ts";
 import * as cveCounts from "./0052-cve-counts.ts";
 import * as cveOrders from "./0053-cve-orders.ts";
 import * as ids from "./0053-ids.ts";
+import * as cvePasses from "./0054-cve-passes.ts";
 
 /**
  * Every migration by name, applied in the order of the names. What a released one does to a database never changes; where two columns
@@ -87,4 +88,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0052-cve-counts": cveCounts,
   "0053-ids": ids,
   "0053-cve-orders": cveOrders,
+  "0054-cve-passes": cvePasses,
 };

@@ -63,4 +63,9 @@ export interface CveTables {
     /** Of the alert that is open; null where none is. */
     severity: string | null;
   };
+  /** A suppression that was made, changed or ended, and the last device and product that it concerns and that was noted in `cve_reports`. */
+  cve_suppression_passes: {
+    id: string; tenant_id: string; cve_id: string | null; device_id: string | null; product: string | null; site_id: string | null;
+    after_device: string; after_product: string;
+  };
 }

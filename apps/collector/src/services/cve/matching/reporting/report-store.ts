@@ -108,14 +108,32 @@ export async function wakeReports(db: Kysely<Schema>, now: string, limit: number
 export async function suppressionChanged(
   trx: Transaction<Schema>, { tenant_id, device_id, product, site_id, cve_id }: Pick<SuppressionRow, "tenant_id" | "device_id" | "product" | "site_id" | "cve_id">,
 ): Promise<void> {
-  const rows = await trx.selectFrom("service_software").innerJoin("devices", "devices.id", "service_software.device_id")
-    .select(["service_software.device_id", "service_software.product", "service_software.tenant_id"]).distinct()
-    .where("service_software.tenant_id", "=", tenant_id).where("until", "is", null)
-    .$if(device_id !== null, (query) => query.where("service_software.device_id", "=", device_id))
-    .$if(product !== null, (query) => query.where("service_software.product", "=", product))
-    .$if(site_id !== null, (query) => query.where("devices.site_id", "=", site_id))
-    .$if(cve_id !== null, (query) => query.where((eb) => eb.exists(eb.selectFrom("cve_judgments").select("cve_judgments.cve_id")
-      .whereRef("cve_judgments.software_id", "=", "service_software.software_id").where("cve_judgments.cve_id", "=", cve_id))))
-    .execute();
-  await noteReports(trx, rows.map((row) => ({ ...row, due: createId() })));
+  await trx.insertInto("cve_suppression_passes").values({ id: createId(), tenant_id, device_id, product, site_id, cve_id, after_device: "", after_product: "" }).execute();
+}
+
+/**
+ * Makes some of what a suppression concerns due that has changed, the oldest first: a site's may be tens of thousands.
+ * @returns Whether there was one.
+ */
+export async function noteSuppressed(db: Kysely<Schema>, limit: number): Promise<boolean> {
+  const pass = await db.selectFrom("cve_suppression_passes").selectAll().orderBy("id").limit(1).executeTakeFirst();
+  if (!pass) return false;
+  const { tenant_id, device_id, product, site_id, cve_id, after_device, after_product } = pass;
+  await db.transaction().execute(async (trx) => {
+    const rows = await trx.selectFrom("service_software").innerJoin("devices", "devices.id", "service_software.device_id")
+      .select(["service_software.device_id", "service_software.product", "service_software.tenant_id"]).distinct()
+      .where("service_software.tenant_id", "=", tenant_id).where("until", "is", null)
+      .where(sql<SqlBool>`(service_software.device_id, service_software.product) > (${after_device}, ${after_product})`)
+      .$if(device_id !== null, (query) => query.where("service_software.device_id", "=", device_id))
+      .$if(product !== null, (query) => query.where("service_software.product", "=", product))
+      .$if(site_id !== null, (query) => query.where("devices.site_id", "=", site_id))
+      .$if(cve_id !== null, (query) => query.where((eb) => eb.exists(eb.selectFrom("cve_judgments").select("cve_judgments.cve_id")
+        .whereRef("cve_judgments.software_id", "=", "service_software.software_id").where("cve_judgments.cve_id", "=", cve_id))))
+      .orderBy("service_software.device_id").orderBy("service_software.product").limit(limit).execute();
+    await noteReports(trx, rows.map((row) => ({ ...row, due: createId() })));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < limit) await trx.deleteFrom("cve_suppression_passes").where("id", "=", pass.id).execute();
+    else await trx.updateTable("cve_suppression_passes").set({ after_device: last.device_id, after_product: last.product }).where("id", "=", pass.id).execute();
+  });
+  return true;
 }

@@ -6,7 +6,7 @@ import { lockTenant } from "../../../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../../../db/schema.ts";
 import type { EventLog, NewEvent } from "../../../../events/log.ts";
 import { foundEvents, stateEvent } from "./report-events.ts";
-import { deviceOf, dueReports, nextDueTenant, openCves, type ReportRow, setReported, suppressionEnds, wakeReports } from "./report-store.ts";
+import { deviceOf, dueReports, nextDueTenant, noteSuppressed, openCves, type ReportRow, setReported, suppressionEnds, wakeReports } from "./report-store.ts";
 
 /** What reporting needs of the rest of the collector. */
 interface ReporterDependencies {
@@ -42,6 +42,7 @@ export function createReporter(deps: ReporterDependencies): { run(stopped: Abort
   };
   return {
     async run(stopped) {
+      while (!stopped.aborted && await noteSuppressed(db, NOTED)) await nextTurn();
       await wakeReports(db, toInstant(clock.now()), WOKEN);
       const broken = new Set<string>();
       for (let tenantId: string | null = ""; !stopped.aborted;) {
@@ -66,6 +67,8 @@ export function createReporter(deps: ReporterDependencies): { run(stopped: Abort
   };
 }
 
+/** What is noted as suppressed in one transaction. */
+const NOTED = 250;
 const Said = z.array(z.string()).catch([]);
 
 async function reportOne(trx: Transaction<Schema>, row: ReportRow, now: string): Promise<readonly NewEvent[]> {

@@ -1,7 +1,7 @@
 import { createId } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type BeforeCve, type MatchWorld, OPENSSH, openMatchWorld } from "../testing/match-world.ts";
-import { suppressionChanged } from "./report-store.ts";
+import { noteSuppressed, suppressionChanged } from "./report-store.ts";
 
 const openssh = (number: number, more: Partial<BeforeCve> = {}): BeforeCve => ({ id: `CVE-2024-${1000 + number}`, product: "a:openbsd:openssh", before: "9.8", ...more });
 const MANY = Array.from({ length: 12 }, (_, index) => openssh(index, { score: index === 3 ? 9.5 : 5 }));
@@ -75,4 +75,25 @@ test("what is suppressed raises nothing, ends its alert, and is reported when th
   await suppress(null);
   await world.match();
   expect((await alerts()).at(-1)).toMatchObject({ status: "open", count: 2 });
+});
+
+test("what a suppression of a whole site concerns is noted part by part, each product of each device, and a killed pass is gone on with", async () => {
+  await world.load([openssh(1), { id: "CVE-2024-2000", product: "a:f5:nginx", before: "1.25" }]);
+  const nginx = { vendor: "F5", product: "nginx", product_version: "1.22.1" };
+  for (let number = 1; number <= 7; number += 1) await world.addDevice(`10.0.0.${number}`, [{ port: 22, ...OPENSSH }, { port: 80, ...nginx }]);
+  await world.match();
+  expect((await alerts()).filter(({ status }) => status === "open").length).toBe(14);
+  const { db } = world.gateway;
+  const due = async () => (await db.selectFrom("cve_reports").select(["device_id", "product"]).where("due", "is not", null).execute()).length;
+  const all = { id: createId(), tenant_id: world.admin.tenantId, cve_id: null, device_id: null, product: null, site_id: world.admin.siteId, reason: "x", created_by: "u", created_at: "", expires_at: null };
+  await db.transaction().execute(async (trx) => {
+    await trx.insertInto("cve_suppressions").values(all).execute();
+    await suppressionChanged(trx, all);
+  });
+  expect(await due()).toBe(0);
+  const steps: number[] = [];
+  while (await noteSuppressed(db, 5)) steps.push(await due());
+  expect(steps).toEqual([5, 10, 14]);
+  await world.match();
+  expect((await alerts()).filter(({ status }) => status === "open").length).toBe(0);
 });
