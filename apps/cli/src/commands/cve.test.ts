@@ -38,9 +38,20 @@ test("CVEs are a table with the severity in color, and say how many more there a
   await expect(listAffected(connection, { limit: "many" })).rejects.toMatchObject({ code: "bad-option" });
 });
 
+test("software is named once with its versions in order, and an empty list says whether there was anything to look in", async () => {
+  const versions = ["7.4.18", "7.4.5", "7.4.11", "7.4.9", ""].map((version) => ({ ...device, product: "php:php", version }));
+  const answerOf = (data: readonly AffectedCve[], stats: object = {}) => listAffected(connect({
+    listAffectedCves: () => Promise.resolve({ data, meta: { page: 1, per_page: 2, total: data.length, next_cursor: null } }), readCveStats: () => Promise.resolve(stats),
+  }), { limit: "2" });
+  const one = await answerOf([{ ...cve, affected_devices: [...versions, device] }]);
+  expect(formatAnswer(one, false)).toContain("php:php 7.4.5, 7.4.9, 7.4.11, and 2 more; openbsd:openssh 9.2p1");
+  expect(formatAnswer(await answerOf([], { last_db_update: AT, db_total_cves: 203_114 }), false)).toContain("among 203114 known CVEs");
+  expect(formatAnswer(await answerOf([], { last_db_update: null, db_total_cves: 0 }), false)).toContain("no CVE database yet");
+});
+
 test("a CVE says what it is, what to do and which devices have it", async () => {
   const details: CveDetails = {
-    ...cve, rejected: false, last_modified: AT, epss_percentile: 0.998, weaknesses: ["CWE-362"], references: [],
+    ...cve, description: "A race\r\n  in   sshd:\n\n- one\n", rejected: false, last_modified: AT, epss_percentile: 0.998, weaknesses: ["CWE-362"], references: [],
     cvss: [{ version: "3.1", vector: "CVSS:3.1/AV:N", score: 8.1, severity: "high", source: "nvd@nist.gov" }],
     kev: { name: "OpenSSH race", added_on: "2024-07-02", due_on: null, ransomware: true },
     affected: [{ cpe: device.cpe, range: "< 9.8", vulnerable: true }],
@@ -54,7 +65,9 @@ test("a CVE says what it is, what to do and which devices have it", async () => 
   const answer = await showCve(connect({ readCve: () => Promise.resolve(details) }), "CVE-2024-6387");
   expect(formatAnswer(answer, false)).toBe(`CVE-2024-6387  high 8.1  exploited in the wild
 
-A race in sshd.
+A race
+in sshd:
+- one
 
 published       2024-07-01
 CVSS            CVSS:3.1/AV:N by nvd@nist.gov

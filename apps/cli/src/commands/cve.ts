@@ -62,9 +62,16 @@ export async function listAffected({ rest }: Rest, options: AffectedOptions): Pr
     json: data, table: tableOfAffected(data),
     notes: [
       ...(meta.total > data.length ? [`${data.length} of ${meta.total} CVEs. More with --limit, all with --csv.`] : []),
-      ...(data.length > 0 ? [`What it is and what to do: lanthorn cve show ${data[0]?.cve_id ?? "CVE"}`] : []),
+      ...(data.length > 0 ? [`What it is and what to do: lanthorn cve show ${data[0]?.cve_id ?? "CVE"}`] : await notesOfNone(rest)),
     ],
   };
+}
+
+/** Nothing is found also where there is nothing to look in. */
+async function notesOfNone(rest: Rest["rest"]): Promise<readonly string[]> {
+  const { last_db_update: last, db_total_cves: total } = await rest.readCveStats({});
+  return [last === null ? "The collector has no CVE database yet. How its feeds are: lanthorn cve database"
+    : `No match of these filters among ${total} known CVEs. What is patched, possible or suppressed is listed by --status and --confidence.`];
 }
 
 /** All that is known of one CVE, with the tenant's devices that have it. */
@@ -132,7 +139,8 @@ export async function startUpdate({ rest }: { readonly rest: Pick<RestClient, "s
 /** How old and how large the CVE database is. */
 export async function showDatabase({ rest }: Rest): Promise<Answer> {
   const info = await rest.readCveDatabase();
-  return { json: info, table: tableOfFeeds(info), notes: [wordsOfDatabase(info)] };
+  const words = wordsOfDatabase(info);
+  return info.feeds.length === 0 ? { json: info, text: words } : { json: info, table: tableOfFeeds(info), notes: [words] };
 }
 
 const FACTS = ["CVE", "SEVERITY", "CVSS", "EXPLOITED", "EPSS"] as const;
@@ -150,12 +158,23 @@ function tableOfAffected(cves: readonly AffectedCve[]): Table {
     heading: [...FACTS, "DEVICES", "SOFTWARE", "WHERE"], keptColumns: 6,
     rows: cves.map((cve) => {
       const { affected_devices: devices, affected_devices_total: total } = cve;
-      const software = [...new Set(devices.map(({ product, version }) => `${product} ${version}`.trim()))];
+      const software = softwareOf(devices);
       const named = [...new Set(devices.map(placeOf))];
-      return [...factsOf(cve), String(total), listOf(software, software.length), listOf(named, Math.max(total, named.length))];
+      return [...factsOf(cve), String(total), listOf(software, software.length, "; "), listOf(named, Math.max(total, named.length))];
     }),
     colored: colorsOf(cves),
   };
+}
+
+/** Each product once, with its versions. */
+function softwareOf(devices: readonly AffectedDevice[]): readonly string[] {
+  const products = new Map<string, Set<string>>();
+  for (const { product, version } of devices) products.set(product, (products.get(product) ?? new Set()).add(version || "of unknown version"));
+  return [...products].map(([product, versions]) => `${product} ${listOf([...versions].toSorted(byNumbers), versions.size)}`);
+}
+
+function byNumbers(a: string, b: string): number {
+  return a.localeCompare(b, "en", { numeric: true });
 }
 
 function placeOf({ ip, hostname, device_id: id, matched_port: port, protocol }: AffectedDevice): string {
@@ -164,9 +183,9 @@ function placeOf({ ip, hostname, device_id: id, matched_port: port, protocol }: 
 }
 
 /** @param total How many there are, of which `texts` are the first ones. */
-function listOf(texts: readonly string[], total: number): string {
+function listOf(texts: readonly string[], total: number, between = ", "): string {
   const shown = texts.slice(0, DEVICES_SHOWN);
-  return [...shown, ...(total > shown.length ? [`and ${total - shown.length} more`] : [])].join(", ");
+  return [...shown, ...(total > shown.length ? [`and ${total - shown.length} more`] : [])].join(between);
 }
 
 function answerSuppressions(suppressions: readonly CveSuppression[]): Answer {
@@ -205,6 +224,7 @@ function countOf(text: string, most: number): number {
 
 const MAX_DESCRIPTION = 160;
 
-function shorten(text: string): string {
+function shorten(description: string): string {
+  const text = description.replaceAll(/\s+/g, " ");
   return text.length <= MAX_DESCRIPTION ? text : `${text.slice(0, MAX_DESCRIPTION - 1).trimEnd()}…`;
 }
