@@ -3,19 +3,13 @@ import { fileURLToPath } from "node:url";
 import { createFakeClock, silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { nextFile } from "./database/files.ts";
-import { apiPage, type CveFolder, createCveFolder, manySamples, NOW } from "./database/testing/nvd.ts";
+import { apiPage, type CveFolder, createCveFolder, kevCatalog, manySamples, NOW } from "./database/testing/nvd.ts";
 import { type Cve, openCve } from "./open.ts";
 import type { TakenFeed } from "./take-feeds.ts";
 import { NO_DATABASE } from "./testing/no-database.ts";
 
 const PROGRAM = [process.execPath, fileURLToPath(new URL("../../../dist/main.js", import.meta.url))] as const;
-const KEV = JSON.stringify({
-  title: "CISA Catalog of Known Exploited Vulnerabilities", catalogVersion: "2026.01.09", dateReleased: "2026-01-09T00:00:00.000Z", count: 1,
-  vulnerabilities: [{
-    cveID: "CVE-2025-10001", vendorProject: "Example", product: "product1", vulnerabilityName: "Example product1 overflow", dateAdded: "2026-01-05",
-    shortDescription: "An overflow.", requiredAction: "Apply updates.", dueDate: "2026-01-26", knownRansomwareCampaignUse: "Known", notes: "", cwes: ["CWE-787"],
-  }],
-});
+const KEV = kevCatalog(["CVE-2025-10001"]);
 
 let folder: CveFolder;
 const opened: Cve[] = [];

@@ -9,7 +9,7 @@ import { importFeeds } from "./import.ts";
 import type { CveImportProgress } from "./import-types.ts";
 import { type CveReader, openCveReader } from "./reader.ts";
 import { createCveSearch, type CveSearch } from "./search/search-work.ts";
-import { apiPage, type CveFolder, createCveFolder, jsonLines, manySamples } from "./testing/nvd.ts";
+import { apiPage, type CveFolder, createCveFolder, jsonLines, kevCatalog, manySamples } from "./testing/nvd.ts";
 
 let folder: CveFolder;
 let reader: CveReader;
@@ -187,13 +187,7 @@ test("ids out of order and twice leave each record at its newest, in whatever or
 
 test("what other feeds say stands beside each CVE, orders what is found, and is forgotten when a whole feed says it no more", async () => {
   await take(folder.write("nvd.jsonl", jsonLines(FIRST)));
-  const kev = (ids: readonly string[]) => folder.write("kev.json", JSON.stringify({
-    title: "CISA Catalog", catalogVersion: "2026.01.01", count: ids.length,
-    vulnerabilities: ids.map((cveID) => ({
-      cveID, vendorProject: "Example", product: "Thing", vulnerabilityName: "A fault", dateAdded: "2026-01-01", shortDescription: "It is used.",
-      requiredAction: "Update.", dueDate: "2026-01-22", knownRansomwareCampaignUse: "Known", notes: "", cwes: [],
-    })),
-  }));
+  const kev = (ids: readonly string[]) => folder.write("kev.json", kevCatalog(ids));
   const epss = folder.write("epss.csv.gz", gzipSync("#model_version:v2026.01.01,score_date:2026-01-10T00:00:00+0000\ncve,epss,percentile\nCVE-2025-0003,0.9,0.99\nCVE-2024-6387,0.5,0.95\n"));
   const debian = folder.write("debian.json", JSON.stringify({ openssh: { "CVE-2024-6387": { description: "x", scope: "local", releases: {
     bookworm: { status: "resolved", repositories: { bookworm: "1:9.2p1-2+deb12u3" }, fixed_version: "1:9.2p1-2+deb12u3", urgency: "not yet assigned" },

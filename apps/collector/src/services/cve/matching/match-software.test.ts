@@ -3,7 +3,7 @@ import { createHost, createSoftware, type SoftwareEvidence } from "@lanthorn/vul
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { importFeeds } from "../database/import.ts";
 import { type CveReader, openCveReader } from "../database/reader.ts";
-import { type CveFolder, createCveFolder, nvdRecord } from "../database/testing/nvd.ts";
+import { type CveFolder, createCveFolder, kevCatalog, nvdRecord } from "../database/testing/nvd.ts";
 import { describeMatches } from "./describe-matches.ts";
 import { matchSoftware } from "./match-software.ts";
 
@@ -26,10 +26,6 @@ function before(id: string, product: string, version: string, score = 5): string
 }
 
 async function load(...lines: readonly string[]): Promise<void> {
-  const kev = JSON.stringify({ count: 1, vulnerabilities: [{
-    cveID: "CVE-2024-0003", vendorProject: "OpenBSD", product: "OpenSSH", vulnerabilityName: "A race", dateAdded: "2024-07-01", shortDescription: "A race.",
-    requiredAction: "Update.", dueDate: "2024-07-22", knownRansomwareCampaignUse: "Unknown", notes: "", cwes: [],
-  }] });
   const tracker = JSON.stringify({ openssh: {
     "CVE-2024-0001": { releases: { bookworm: { status: "resolved", fixed_version: "1:9.2p1-2+deb12u3", urgency: "low" } } },
     "CVE-2024-0002": { releases: { bookworm: { status: "resolved", fixed_version: "0", urgency: "low" }, trixie: { status: "resolved", fixed_version: "0", urgency: "low" } } },
@@ -38,7 +34,7 @@ async function load(...lines: readonly string[]): Promise<void> {
   } });
   const epss = "#model_version:v2025.03.14,score_date:2026-01-09T00:00:00+0000\ncve,epss,percentile\nCVE-2024-0002,0.9,0.99\nCVE-2024-0003,0.1,0.5\n";
   const result = await importFeeds(folder.wish(
-    folder.write("nvd.jsonl", `${lines.join("\n")}\n`), folder.write("kev.json", kev), folder.write("epss.csv", epss), folder.write("tracker.json", tracker),
+    folder.write("nvd.jsonl", `${lines.join("\n")}\n`), folder.write("kev.json", kevCatalog(["CVE-2024-0003"])), folder.write("epss.csv", epss), folder.write("tracker.json", tracker),
   ), () => {});
   expect(result.feeds.map(({ error }) => error)).toEqual([null, null, null, null]);
 }

@@ -48,6 +48,15 @@ export const apiPage = (samples: readonly Sample[], claimed = samples.length): s
   vulnerabilities: samples.map(nvdRecord),
 });
 
+/** CISA's catalog, in which CVEs are known to be exploited. */
+export const kevCatalog = (ids: readonly string[]): string => JSON.stringify({
+  title: "CISA Catalog", catalogVersion: "2026.01.01", count: ids.length,
+  vulnerabilities: ids.map((cveID) => ({
+    cveID, vendorProject: "Example", product: "Thing", vulnerabilityName: "A fault", dateAdded: "2026-01-01", shortDescription: "It is used.", requiredAction: "Update.",
+    dueDate: "2026-01-22", knownRansomwareCampaignUse: "Known", notes: "", cwes: [],
+  })),
+});
+
 /** Many records, each of a product of its own among a hundred. */
 export const manySamples = (count: number, changes: Partial<Sample> = {}): readonly Sample[] => Array.from({ length: count }, (_, index) => ({
   id: `CVE-2025-${10_000 + index}`, score: 4 + index % 6, cpes: [`cpe:2.3:a:example:product${index % 100}:${index}:*:*:*:*:*:*:*`],

@@ -5,7 +5,7 @@ import { noteSoftwareChanges } from "../../../../software/changes-store.ts";
 import { NO_SOFTWARE, type SoftwareColumns } from "../../../../software/columns.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../../../testing/gateway.ts";
 import { importFeeds } from "../../database/import.ts";
-import { type CveFolder, createCveFolder, NOW, nvdRecord } from "../../database/testing/nvd.ts";
+import { type CveFolder, createCveFolder, kevCatalog, NOW, nvdRecord } from "../../database/testing/nvd.ts";
 import { type Cve, openCve } from "../../open.ts";
 
 /** A CVE of all versions of a product before one. */
@@ -78,7 +78,7 @@ export async function openMatchWorld(): Promise<MatchWorld> {
     async load(cves, { kev = [], debian } = {}) {
       const files = [
         folder.write(`nvd-${createId()}.jsonl`, cves.map((one) => `${recordOf(one)}\n`).join("")),
-        ...(kev.length > 0 ? [folder.write("kev.json", kevOf(kev))] : []), ...(debian === undefined ? [] : [folder.write("tracker.json", JSON.stringify(debian))]),
+        ...(kev.length > 0 ? [folder.write("kev.json", kevCatalog(kev))] : []), ...(debian === undefined ? [] : [folder.write("tracker.json", JSON.stringify(debian))]),
       ];
       const { feeds, state } = await importFeeds(folder.wish(...files), () => {});
       if (state !== "imported") throw new Error(JSON.stringify(feeds));
@@ -119,11 +119,4 @@ function recordOf({ id, product, before, score = 5, modified = "2026-01-01T00:00
     { operator: "OR", negate: false, cpeMatch: [match] }, ...(platform === undefined ? [] : [{ operator: "OR", negate: false, cpeMatch: [{ vulnerable: false, criteria: platform }] }]),
   ];
   return JSON.stringify({ cve: { ...cve, ...(!isRejected && { configurations: [{ ...(platform !== undefined && { operator: "AND" }), nodes }] }) } });
-}
-
-function kevOf(ids: readonly string[]): string {
-  return JSON.stringify({ count: ids.length, vulnerabilities: ids.map((cveID) => ({
-    cveID, vendorProject: "Example", product: "Example", vulnerabilityName: "A fault", dateAdded: "2024-07-01", shortDescription: "A fault.",
-    requiredAction: "Update.", dueDate: "2024-07-22", knownRansomwareCampaignUse: "Unknown", notes: "", cwes: [],
-  })) });
 }
