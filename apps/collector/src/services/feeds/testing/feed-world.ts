@@ -57,7 +57,7 @@ export interface FeedWorld {
   readonly directory: string;
   call(method: string, path: string): ReturnType<TestGateway["call"]>;
   /** Another collector over the same database and folder. */
-  openAnother(clock: FakeClock, own?: Partial<Pick<FeedsDependencies, "loaded" | "refresh">>): { readonly feeds: Feeds; readonly clock: FakeClock };
+  openAnother(clock: FakeClock, own?: Partial<Pick<FeedsDependencies, "loaded" | "refresh" | "host">>): { readonly feeds: Feeds; readonly clock: FakeClock };
   /** Whether the database is one that several collectors may share. */
   readonly isShared: boolean;
   stop(): Promise<void>;
