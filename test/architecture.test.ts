@@ -38,8 +38,9 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   probe: [
     ["bus", "capture", "flows", "identity", "queue"],
     ["bundles", "credentials", "egress", "files", "health", "ids", "listen", "status", "uplink"],
+    ["intrusions"],
     ["detect", "fingerprints", "identify", "traffic"],
-    ["hosts", "nmap", "probing", "snmp"],
+    ["eve", "hosts", "nmap", "probing", "snmp"],
     ["naming", "observe", "search"],
     ["sweep"],
     ["routed"],

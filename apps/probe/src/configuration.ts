@@ -6,6 +6,7 @@ import { egressSettings } from "./egress/settings.ts";
 import { FilesSettings } from "./files/settings.ts";
 import { HealthSettings } from "./health/settings.ts";
 import { hostsSettings } from "./hosts/settings.ts";
+import { IntrusionSettings } from "./intrusions/settings.ts";
 import { namingSettings } from "./naming/settings.ts";
 import { QueueSettings } from "./queue/settings.ts";
 import { ScanSettings } from "./scan/settings.ts";
@@ -34,6 +35,7 @@ const Configuration = z.strictObject({
   health: HealthSettings,
   guards: GuardSettings,
   traffic: TrafficSettings,
+  ids: IntrusionSettings,
 });
 
 /** The probe's whole configuration, with every default filled in. */

@@ -1,2 +1,4 @@
 /** The databases of fingerprints, in the Recog format: their folder in the data directory, and the bundle that collectors publish. */
 export const FINGERPRINTS = "fingerprints";
+/** Rules of intrusion detection: their folder in the data directory, and the bundle that collectors make for each site. */
+export const INTRUSION_RULES = "ids";

@@ -47,6 +47,8 @@ export interface BundleStore {
    * @returns The folder of the current version; of the previous one where the current is damaged; null where there is none that is whole.
    */
   wholeFolder(): string | null;
+  /** The files of a version's folder, by path. */
+  filesOf(folder: string): readonly string[];
 }
 
 /** What the file beside the versions says. */
@@ -114,6 +116,7 @@ export function openBundleStore(dataDir: string, name: string): BundleStore {
       });
     },
     wholeFolder: () => folders().find(isWhole) ?? null,
+    filesOf: (folder) => [...readSums(folder)?.keys() ?? []],
   };
 }
 

@@ -1,11 +1,12 @@
 import { createLifecycle, type Lifecycle } from "@lanthorn/runtime";
-import { FINGERPRINTS } from "../bundles/names.ts";
+import { FINGERPRINTS, INTRUSION_RULES } from "../bundles/names.ts";
 import type { HealthWatch } from "../health/health.ts";
 import { type Identity, readIdentity } from "../identity/identity.ts";
 import type { Entry } from "../queue/entry.ts";
 import type { Uplink } from "../uplink/uplink.ts";
 import { createLiveness } from "./liveness.ts";
 import { openHealth } from "./parts/open-health.ts";
+import type { openIntrusions as openIntrusionsPart, Intrusions } from "./parts/open-intrusions.ts";
 import { openQueue } from "./parts/open-queue.ts";
 import { openRenewal, openReplayEnd, openUplink } from "./parts/open-uplink.ts";
 import type { openTraffic as openTrafficProcess, Traffic } from "./parts/open-traffic.ts";
@@ -39,7 +40,10 @@ export async function startRound(deps: DaemonDeps, inheritance: Inheritance | nu
     // Not loaded where there is nothing for it to do: the quiet daemon has no use for it.
     const isTrafficRead = deps.configuration.traffic.interfaces.length > 0 && deps.replay === null;
     const openTraffic = isTrafficRead ? (await import("./parts/open-traffic.ts")).openTraffic : () => null;
-    return wire(deps, inheritance, lifecycle, openTraffic);
+    const { file, socket } = deps.configuration.ids.eve;
+    const isEveRead = (file !== null || socket !== null) && deps.replay === null;
+    const openIntrusions = isTrafficRead || isEveRead ? (await import("./parts/open-intrusions.ts")).openIntrusions : () => null;
+    return wire(deps, inheritance, lifecycle, { openTraffic, openIntrusions });
   } catch (error) {
     await lifecycle.close();
     throw error;
@@ -48,7 +52,10 @@ export async function startRound(deps: DaemonDeps, inheritance: Inheritance | nu
 
 /** The parts in their order: what hears the link begins last, and what is opened first is closed last. */
 function wire(
-  deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Lifecycle, openTraffic: (...parts: Parameters<typeof openTrafficProcess>) => Traffic | null,
+  deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Lifecycle, { openTraffic, openIntrusions }: {
+    readonly openTraffic: (...parts: Parameters<typeof openTrafficProcess>) => Traffic | null;
+    readonly openIntrusions: (...parts: Parameters<typeof openIntrusionsPart>) => Intrusions | null;
+  },
 ): Round {
   const { configuration } = deps;
   let finish: (end: RoundEnd) => void = () => {};
@@ -61,12 +68,26 @@ function wire(
   const context: RoundContext = { ...deps, lifecycle, finish, identity: () => identity };
   let traffic: Traffic | null = null;
   const queue = openQueue(context, inheritance, { onAppended: () => wake(), onEvent: (event) => traffic?.onEvent(event) });
-  traffic = openTraffic(context, queue);
+  let intrusions: Intrusions | null = null;
+  traffic = openTraffic(context, queue, {
+    homeNetworks: () => configuration.ids.home_networks, onFinding: (finding) => intrusions?.report(finding),
+    onRulesFailed: (reason) => takeBack(INTRUSION_RULES, reason),
+  });
   const watch = openWatch(context, queue, {
     onReplayEnd: (problem) => replayEnd.onEnd(problem),
-    onDatabasesBroken: (reason) => transfers?.bundles.failed(FINGERPRINTS, reason),
+    onDatabasesBroken: (reason) => takeBack(FINGERPRINTS, reason),
   });
-  const transfers = deps.replay ? null : openTransfers({ ...context, ...configuration, dataDir: configuration.data_dir, outbox: queue.outbox });
+  intrusions = openIntrusions(context, queue, { watch, traffic });
+  const onBundle = (name: string) => {
+    if (name !== INTRUSION_RULES) return;
+    traffic?.rulesChanged();
+    intrusions?.rulesChanged();
+  };
+  const transfers = deps.replay ? null : openTransfers({ ...context, ...configuration, dataDir: configuration.data_dir, outbox: queue.outbox, onBundle });
+  const takeBack = (name: string, reason: string) => {
+    transfers?.bundles.failed(name, reason);
+    onBundle(name);
+  };
   lifecycle.onClose("files", () => transfers?.close());
   const siteConfiguration = openSiteConfiguration(context, { watch, transfers, traffic, onState: () => health?.report() });
   const uplink: Uplink = openUplink(context, { ...queue, watch, siteConfiguration, traffic });
@@ -77,7 +98,7 @@ function wire(
     identity = readIdentity(configuration.data_dir) ?? identity;
     uplink.restart();
   });
-  const opened = openHealth(context, { ...queue, watch, uplink, siteConfiguration, transfers, traffic });
+  const opened = openHealth(context, { ...queue, watch, uplink, siteConfiguration, transfers, traffic, intrusions });
   health = opened;
   return {
     ended,

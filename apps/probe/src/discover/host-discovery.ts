@@ -17,6 +17,8 @@ export interface HostDiscovery extends Required<BusModule> {
   /** Lays the collector's wishes over the settings. @returns What is wrong with them, in which case nothing changes; else null. */
   configure(narrowing: Narrowing | null): string | null;
   counts(): { readonly online: number; readonly known: number };
+  /** The MAC of the host that was seen last at an address; "" where none was. */
+  macAt(ip: string): string;
   /** Ends a sweep and scans too. */
   close(): Promise<void>;
 }
@@ -60,6 +62,10 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
       return wrong;
     },
     counts: () => ({ online: table.online + routed.counts.online, known: table.size + routed.counts.known }),
+    macAt(ip) {
+      const [latest] = table.bindingsAt(ip).toSorted((one, other) => other.lastSeenAt - one.lastSeenAt);
+      return table.atAddress(ip).find((host) => latest !== undefined && host.bindings.includes(latest))?.mac ?? "";
+    },
     async close() {
       const sent = polls.close();
       await rounds.abort("the probe stops");

@@ -67,6 +67,7 @@ async function follow(reports: readonly {
         },
       }),
       networkFacts: () => null,
+      ids: () => null,
       guards: () => ({ enabled: true, active: false, learning_until: "2026-11-20T09:00:00.000Z" }),
       bundles: () => [{ name: "fingerprints", version: 3, error: null }],
     },

@@ -33,6 +33,8 @@ export interface HealthSources {
   /** The process that reads all traffic, with sums since the probe began; null where there is none. */
   readonly traffic: () => TrafficFacts | null;
   readonly guards: () => NonNullable<ProbeHealth["guards"]>;
+  /** Null where nothing finds intrusions. */
+  readonly ids: () => NonNullable<ProbeHealth["ids"]> | null;
   readonly coverage: () => ProbeHealth["coverage"] | null;
   readonly networkFacts: () => {
     readonly facts: readonly NetworkFact[]; readonly looks: readonly NetworkLook[];
@@ -120,10 +122,10 @@ export function createHealthWatch(deps: {
       interface: { name: link.name, up: link.up, networks: link.networks.slice(0, MAX_NETWORKS) },
       hosts: sources.hosts(),
       configuration: sources.configuration(),
-      bundles: sources.bundles(),
-      guards: sources.guards(),
+      bundles: sources.bundles(), guards: sources.guards(),
       ...(coverage && { coverage }),
       ...(traffic && { traffic: traffic.health }),
+      ...withIds(sources.ids()),
       ...(network && { network_facts: [...network.facts], network_looks: [...network.looks] }),
     });
   }
@@ -139,6 +141,10 @@ export function createHealthWatch(deps: {
       stop();
     },
   };
+}
+
+function withIds(ids: ProbeHealth["ids"] | null): Pick<ProbeHealth, "ids"> {
+  return ids ? { ids } : {};
 }
 
 /** Of the frames since the last report, which share was lost, and which did not reach every part of the recorder. */

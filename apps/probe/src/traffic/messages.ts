@@ -1,5 +1,5 @@
 /** What the daemon and its traffic process say to each other. Whatever is not here is refused. */
-import { CaptureSettings, COMMAND_REFUSALS, type CommandRefusal, Id, PCAP_COMMANDS, PcapRecorded, type Reply, TrafficHealth } from "@lanthorn/contract/uplink";
+import { CaptureSettings, COMMAND_REFUSALS, type CommandRefusal, Id, IdsState, PCAP_COMMANDS, PcapRecorded, type Reply, Severity, TrafficHealth } from "@lanthorn/contract/uplink";
 import * as z from "zod";
 import { TrafficSettings } from "./settings.ts";
 
@@ -34,6 +34,24 @@ export const AlertNotice = z.object({
 });
 export type AlertNotice = z.infer<typeof AlertNotice>;
 
+const End = z.object({ ip: z.string().max(45), port: z.int().min(0).max(65_535) });
+const RuleNumber = z.int().min(0).max(4_294_967_295);
+
+/** What a rule found, with bytes in base64. */
+export const FoundIntrusion = z.object({
+  times: z.int().min(1).max(1_000_000_000), at: Milliseconds,
+  rule: z.object({
+    gid: RuleNumber, id: RuleNumber, revision: RuleNumber, message: z.string().max(512), category: z.string().max(128), class_name: z.string().max(128), severity: Severity,
+    priority: z.int().min(0).max(255), techniques: z.array(z.string().max(16)).max(32),
+  }),
+  source: End, destination: End, protocol: z.string().max(16), application: z.string().max(32), direction: z.enum(["to-server", "to-client"]).nullable(),
+  would_block: z.boolean(), target: z.enum(["source", "destination"]).nullable(),
+  matched: z.array(z.object({ buffer: z.string().max(64), offset: z.int().min(0), length: z.int().min(0), bytes: z.base64().max(344) })).max(16),
+  fields: z.record(z.string().max(64), z.string().max(512)),
+  packet: z.base64().max(MAX_PACKET_TEXT).nullable(),
+});
+export type FoundIntrusion = z.infer<typeof FoundIntrusion>;
+
 /** A time of which nothing was kept, milliseconds since the epoch. */
 const Gap = z.object({ from: Milliseconds, to: Milliseconds, reason: z.string().max(256) });
 /** A time of which nothing was kept. */
@@ -64,6 +82,8 @@ export const ProcessCounters = z.object({
   load: z.number().min(0).max(1),
   /** Sinks that are given no frames now. */
   shedding: z.int().min(0),
+  /** How the engine of intrusion detection does. */
+  rules: IdsState.omit({ suppressed: true, suricata: true }),
 });
 export type ProcessCounters = z.infer<typeof ProcessCounters>;
 
@@ -75,10 +95,14 @@ export const ToProcess = z.discriminatedUnion("kind", [
     /** What files that wait to be sent may take. */
     spool_bytes: z.int().min(0),
     site: CaptureSettings, gaps: z.array(Gap).max(16),
+    /** What rules know as the site's own networks; none for the engine's own. */
+    home_networks: z.array(z.string().max(64)).max(512),
   }),
   z.object({ kind: z.literal("site"), site: CaptureSettings }),
   z.object({ kind: z.literal("alert"), alert: AlertNotice }),
   z.object({ kind: z.literal("command"), id: z.int().min(1), command: z.enum(TRAFFIC_COMMANDS), data: z.record(z.string(), z.unknown()) }),
+  /** Another version of the rules is installed, or none is any more. */
+  z.object({ kind: z.literal("rules") }),
   /** The queue has what was `recorded` about this file. */
   z.object({ kind: z.literal("noted"), pcap_id: Id, state: z.string().max(16) }),
 ]);
@@ -92,5 +116,7 @@ export const FromProcess = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("refusal"), id: z.int().min(1), reason: z.string().max(512), code: z.enum(COMMAND_REFUSALS).optional() }),
   /** A file has begun or ended: an event for the queue. Said again until it is `noted`. */
   z.object({ kind: z.literal("recorded"), at: Milliseconds, data: PcapRecorded }),
+  /** A rule matched. */
+  z.object({ kind: z.literal("found"), intrusion: FoundIntrusion }),
 ]);
 export type FromProcess = z.infer<typeof FromProcess>;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as fc from "fast-check";
-import { DEFAULT_VARIABLES, MAX_REFUSALS, parseRules } from "./rule-set.ts";
+import { DEFAULT_VARIABLES, MAX_REFUSALS, parseRules, parseRulesInSteps } from "./rule-set.ts";
 import { bytesOf, readRefusal, readRule } from "./testing/rule-text.ts";
 import { MAX_RULE_BYTES } from "./text/lines.ts";
 
@@ -188,4 +188,15 @@ describe("hostile text", () => {
 
 test("a refusal names the rule although its sid stands last", () => {
   expect(readRefusal("nosuch:1;")).toEqual({ line: 1, id: 1, gid: 1, keyword: "nosuch", reason: "unknown keyword" });
+});
+
+test("rules of several files are read a few at a step, with one set for equal addresses", () => {
+  const file = (first: number) => bytesOf(Array.from({ length: 100 }, (_, index) => `alert tcp $HOME_NET any -> any any (sid:${first + index};)`).join("\n"));
+  const steps = parseRulesInSteps([file(1), file(1001), bytesOf("x")]);
+  let count = 0;
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) count += 1;
+  const { rules, refusals } = step.value;
+  expect([rules.length, refusals.map(({ line }) => line), count]).toEqual([200, [1], 8]);
+  expect(new Set(rules.map(({ source }) => source.addresses)).size).toBe(1);
 });

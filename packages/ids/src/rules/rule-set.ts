@@ -5,7 +5,7 @@ import { createAddressReader } from "./header/addresses.ts";
 import { createPortReader } from "./header/ports.ts";
 import { parseRule, type Refusal, type RuleContext } from "./parse-rule.ts";
 import type { Rule, RuleClass } from "./rule.ts";
-import { MAX_RULE_BYTES, readLines } from "./text/lines.ts";
+import { type LogicalLine, MAX_RULE_BYTES, readLines } from "./text/lines.ts";
 
 /** What rules are read with. */
 export interface RuleSetOptions {
@@ -34,6 +34,9 @@ export interface RuleSet {
 /** Refusals that are kept; more are counted. */
 export const MAX_REFUSALS = 20_000;
 
+/** Some 2 ms of work. */
+const LINES_A_STEP = 25;
+
 const HOME = "[192.168.0.0/16,10.0.0.0/8,172.16.0.0/12,fc00::/7,fe80::/10]";
 
 /** Suricata's names, for a network with private addresses. */
@@ -54,6 +57,18 @@ export const DEFAULT_VARIABLES = {
  * @param bytes As published: one rule a line, comments behind `#`, a backslash where a rule goes on in the next line.
  */
 export function parseRules(bytes: Uint8Array, options: RuleSetOptions = {}): RuleSet {
+  const steps = parseRulesInSteps([bytes], options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/**
+ * Reads rules as `parseRules` does, some at each step, for who has other work to do meanwhile.
+ * @param files In order; lines are counted anew in each.
+ */
+export function* parseRulesInSteps(files: readonly Uint8Array[], options: RuleSetOptions = {}): Generator<void, RuleSet, void> {
   const context: RuleContext = {
     readers: {
       addresses: createAddressReader({ ...DEFAULT_VARIABLES.addresses, ...options.addresses }), ports: createPortReader({ ...DEFAULT_VARIABLES.ports, ...options.ports }),
@@ -68,7 +83,10 @@ export function parseRules(bytes: Uint8Array, options: RuleSetOptions = {}): Rul
     refusedCount += 1;
     if (refusals.length < MAX_REFUSALS) refusals.push(refusal);
   };
-  for (const { number, text } of readLines(bytes)) {
+  let lines = 0;
+  for (const { number, text } of linesOf(files)) {
+    lines += 1;
+    if (lines % LINES_A_STEP === 0) yield;
     if (text === null) {
       refuse({ line: number, id: null, gid: 1, keyword: "rule", reason: `it has more than ${MAX_RULE_BYTES} bytes` });
       continue;
@@ -85,4 +103,8 @@ export function parseRules(bytes: Uint8Array, options: RuleSetOptions = {}): Rul
   }
   const kept = [...rules.values()];
   return { rules: kept, refusals, refusedCount, unmet, unsetBits: censusOf(kept) };
+}
+
+function* linesOf(files: readonly Uint8Array[]): Generator<LogicalLine> {
+  for (const bytes of files) yield* readLines(bytes);
 }

@@ -39,8 +39,8 @@ import * as feeds from "./0050-feeds.ts";
 import * as cveMatches from "./0051-cve-matches.ts";
 import * as cveCounts from "./0052-cve-counts.ts";
 import * as cveOrders from "./0053-cve-orders.ts";
-import * as ids from "./0053-ids.ts";
 import * as cvePasses from "./0054-cve-passes.ts";
+import * as ids from "./0055-ids.ts";
 
 /**
  * Every migration by name, applied in the order of the names. What a released one does to a database never changes; where two columns
@@ -86,7 +86,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0050-feeds": feeds,
   "0051-cve-matches": cveMatches,
   "0052-cve-counts": cveCounts,
-  "0053-ids": ids,
   "0053-cve-orders": cveOrders,
   "0054-cve-passes": cvePasses,
+  "0055-ids": ids,
 };

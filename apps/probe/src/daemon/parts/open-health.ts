@@ -6,6 +6,7 @@ import { certificateLifetime } from "../../identity/identity.ts";
 import { subnetsOf } from "../../capture/link.ts";
 import type { SiteConfiguration } from "../../uplink/site-configuration.ts";
 import type { Uplink } from "../../uplink/uplink.ts";
+import type { Intrusions } from "./open-intrusions.ts";
 import type { Queue } from "./open-queue.ts";
 import type { Traffic } from "./open-traffic.ts";
 import type { Watch } from "./open-watch.ts";
@@ -14,12 +15,13 @@ import type { Transfers } from "./transfers.ts";
 import { createStatusWriter } from "../status-writer.ts";
 
 /** Watches the probe itself: alerts, health reports to the collector, and the file of `lanthorn-probe status`. */
-export function openHealth(context: RoundContext, { db, outbox, watch, uplink, siteConfiguration, transfers, traffic }: Queue & {
+export function openHealth(context: RoundContext, { db, outbox, watch, uplink, siteConfiguration, transfers, traffic, intrusions }: Queue & {
   readonly watch: Watch;
   readonly uplink: Uplink;
   readonly siteConfiguration: SiteConfiguration;
   readonly transfers: Transfers | null;
   readonly traffic: Traffic | null;
+  readonly intrusions: Intrusions | null;
 }): HealthWatch {
   const { configuration, version, clock, log, lifecycle, identity } = context;
   const { lan, interfaceName } = watch;
@@ -44,6 +46,7 @@ export function openHealth(context: RoundContext, { db, outbox, watch, uplink, s
       certificateEndsAt: () => certificateLifetime(identity()).to,
       configuration: () => siteConfiguration.state(),
       guards: () => watch.guards.state(),
+      ids: () => intrusions?.state() ?? null,
       coverage: () => watch.guards.coverage(),
       networkFacts: () => watch.guards.networkFacts(),
       traffic: () => traffic && { health: traffic.health(), ...traffic.sums() },

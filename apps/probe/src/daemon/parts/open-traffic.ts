@@ -1,10 +1,12 @@
 import type { PcapRecorded, ProbeEvent } from "@lanthorn/contract/uplink";
 import { DEFAULT_CAPTURE_SETTINGS } from "@lanthorn/contract/uplink";
 import { toInstant } from "@lanthorn/runtime";
+import type { Finding } from "../../intrusions/finding.ts";
 import { createPublisher } from "../../queue/publisher.ts";
 import { toAlertNotice } from "../../traffic/alert-notice.ts";
+import { toFinding } from "../../traffic/rules/finding-message.ts";
 import { startProcess } from "../../traffic/supervisor/start-process.ts";
-import { createTrafficSupervisor, type TrafficSupervisor } from "../../traffic/supervisor/supervisor.ts";
+import { createTrafficSupervisor, type SupervisorDeps, type TrafficSupervisor } from "../../traffic/supervisor/supervisor.ts";
 import type { Queue } from "./open-queue.ts";
 import type { RoundContext } from "./round-context.ts";
 
@@ -18,7 +20,9 @@ export interface Traffic extends Omit<TrafficSupervisor, "alert"> {
 const REPORTS = 4;
 
 /** Starts the process. Loaded only where the configuration names interfaces for it. */
-export function openTraffic(context: RoundContext, { db, outbox }: Queue): Traffic {
+export function openTraffic(context: RoundContext, { db, outbox }: Queue, events: Pick<SupervisorDeps, "homeNetworks" | "onRulesFailed"> & {
+  readonly onFinding: (finding: Finding) => void;
+}): Traffic {
   const { configuration, clock, random, log, lifecycle } = context;
   const publisher = createPublisher({ db, outbox, log, what: "captures" });
   const { interval_seconds: seconds, samples } = configuration.health;
@@ -26,6 +30,7 @@ export function openTraffic(context: RoundContext, { db, outbox }: Queue): Traff
     settings: configuration.traffic, dataDir: configuration.data_dir, probeId: () => context.identity().probe_id, version: context.version,
     spoolBytes: configuration.files.disk_budget_bytes, site: DEFAULT_CAPTURE_SETTINGS, recentMs: seconds * 1000 * (samples + REPORTS), clock, random, log,
     start: () => startProcess({ command: withThreads(withSmallHeap(context.trafficCommand)), dataDir: configuration.data_dir }),
+    homeNetworks: events.homeNetworks, onRulesFailed: events.onRulesFailed, onFound: (intrusion) => events.onFinding(toFinding(intrusion)),
     onRecorded: (data: PcapRecorded, at) => publisher.publish([{ type: "pcap_recorded", occurred_at: toInstant(at), data }]),
   });
   lifecycle.onClose("traffic", () => supervisor.close());

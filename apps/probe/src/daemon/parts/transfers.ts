@@ -30,6 +30,8 @@ export function openTransfers(deps: {
   readonly identity: () => Identity;
   readonly outbox: Pick<Outbox, "state">;
   readonly installBundle: (name: string, signal: AbortSignal) => Promise<void>;
+  /** A version of a bundle is in use now, a newer one or the one before. */
+  readonly onBundle: (name: string) => void;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -41,7 +43,11 @@ export function openTransfers(deps: {
   const [up, down] = [createCollectorRequests({ identity, collectorUrl: collector.url }), createCollectorRequests({ identity, collectorUrl: collector.url })];
   const sender = createFileSender({ ...deps, pace, requests: up, spool: createSpool({ dataDir, budgetBytes: files.disk_budget_bytes }) });
   const bundles = createBundleWatch({
-    ...deps, names: USED_BUNDLES.map(({ name }) => name), dataDir, install: deps.installBundle,
+    ...deps, names: USED_BUNDLES.map(({ name }) => name), dataDir,
+    async install(name, signal) {
+      await deps.installBundle(name, signal);
+      deps.onBundle(name);
+    },
     fetch: (name, signal) => fetchBundle({
       ...pace, name, dataDir, signal, requests: down, caCertificate: identity().ca_certificate,
       maxBytes: USED_BUNDLES.find((kind) => kind.name === name)?.maxBytes ?? 0,

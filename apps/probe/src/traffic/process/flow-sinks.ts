@@ -1,6 +1,6 @@
 import type { TrafficHealth } from "@lanthorn/contract/uplink";
 import { createFrameCursor, type FrameBlock } from "@lanthorn/packet-io";
-import { type Analyzer, createAnalyzer, type FlowRecord } from "@lanthorn/traffic";
+import { type Analyzer, createAnalyzer, type FlowRecord, type OpenFlowWatch } from "@lanthorn/traffic";
 import type { Clock } from "@lanthorn/runtime";
 import type { Sink } from "../sinks.ts";
 
@@ -8,6 +8,16 @@ import type { Sink } from "../sinks.ts";
 export interface FlowSinks {
   readonly sinks: readonly [flows: Sink, inspection: Sink];
   state(): FlowState;
+  /** The frame that is being analyzed, whole; null between frames. A view: good during the call. */
+  frame(): Uint8Array | null;
+}
+
+/** Who looks at each packet with its flow, while inspection is not left out. */
+export interface PacketWatch {
+  /** Null for nobody; asked before each block. */
+  watch(): OpenFlowWatch | null;
+  /** Frames that it was given, and was not. */
+  count(inspected: number, shed: number): void;
 }
 
 /** Sums since the process began. */
@@ -29,13 +39,27 @@ const NOT_INSPECTED = { steps: 0, tooCostly: 0, tooLong: 0 };
 /** Flows that end in one turn of the event loop: a millisecond of work. */
 const ENDED_AT_ONCE = 256;
 
-/** What is said in flows has no listener yet; it names their services. @param deps.random From 0 to below 1. */
-export function createFlowSinks(deps: { readonly random: () => number; readonly clock: Pick<Clock, "now" | "after"> }): FlowSinks {
+function add(sums: Sums, one: Analyzer): Sums {
+  const { flows: { records, evicted }, inspection } = one.counters();
+  const { steps, tooCostly, tooLong } = inspection ?? NOT_INSPECTED;
+  const { inspection: { steps: stepsBefore, too_costly: tooCostlyBefore, too_long: tooLongBefore } } = sums;
+  return {
+    ended: sums.ended + records, evicted: sums.evicted + evicted,
+    inspection: { steps: stepsBefore + steps, too_costly: tooCostlyBefore + tooCostly, too_long: tooLongBefore + tooLong },
+  };
+}
+
+/** What is said in flows names their services. @param deps.random From 0 to below 1. */
+export function createFlowSinks(deps: {
+  readonly random: () => number; readonly clock: Pick<Clock, "now" | "after">; readonly watch: PacketWatch;
+}): FlowSinks {
   const { clock } = deps;
   const services = createServices();
   const cursor = createFrameCursor();
   let isInspected = true;
   let isInspectionWanted = true;
+  let isInFrame = false;
+  let watch: OpenFlowWatch | null = null;
   let before: Sums = { ended: 0, evicted: 0, inspection: { steps: 0, too_costly: 0, too_long: 0 } };
   let analyzer = open();
   /** The one before, whose flows end by and by. */
@@ -44,19 +68,9 @@ export function createFlowSinks(deps: { readonly random: () => number; readonly 
 
   function open(): Analyzer {
     return createAnalyzer({
-      random: deps.random, flows: { maxFlows: MAX_FLOWS }, inspection: INSPECTION, onFlow: (record) => services.add(record), onMessage: isInspected ? () => undefined : null,
+      random: deps.random, flows: { maxFlows: MAX_FLOWS }, inspection: INSPECTION, onFlow: (record) => services.add(record), onMessage: isInspected ? () => undefined : null, watch,
       endedAtOnce: ENDED_AT_ONCE,
     });
-  }
-
-  function add(sums: Sums, one: Analyzer): Sums {
-    const { flows: { records, evicted }, inspection } = one.counters();
-    const { steps, tooCostly, tooLong } = inspection ?? NOT_INSPECTED;
-    const { inspection: { steps: stepsBefore, too_costly: tooCostlyBefore, too_long: tooLongBefore } } = sums;
-    return {
-      ended: sums.ended + records, evicted: sums.evicted + evicted,
-      inspection: { steps: stepsBefore + steps, too_costly: tooCostlyBefore + tooCostly, too_long: tooLongBefore + tooLong },
-    };
   }
 
   const openFlows = (one: Analyzer) => one.counters().flows.open;
@@ -79,17 +93,22 @@ export function createFlowSinks(deps: { readonly random: () => number; readonly 
 
   /** Another analyzer takes over where inspection begins or ends; flows that go on are two records then. */
   function analyze(block: FrameBlock): void {
-    if (isInspected !== isInspectionWanted && last === null) {
+    const wanted = isInspectionWanted ? deps.watch.watch() : null;
+    if ((isInspected !== isInspectionWanted || watch !== wanted) && last === null) {
       last = analyzer;
       isInspected = isInspectionWanted;
+      watch = wanted;
       analyzer = open();
       endSome();
     }
+    if (watch !== null) deps.watch.count(block.frames, 0);
+    isInFrame = true;
     cursor.start(block);
     while (cursor.next()) {
       const { bytes, offset, length, wireLength, seconds, nanoseconds } = cursor;
       analyzer.placedFrame(bytes, offset, length, wireLength, seconds * 1e6 + Math.floor(nanoseconds / 1000));
     }
+    isInFrame = false;
   }
 
   const flows: Sink = {
@@ -102,17 +121,19 @@ export function createFlowSinks(deps: { readonly random: () => number; readonly 
       return Promise.resolve();
     },
   };
-  // It comes behind the flow table, which does its work with it: all that it says is whether.
-  const inspection: Sink = {
-    name: "inspection", close: () => Promise.resolve(),
-    onBlock() {
-      isInspectionWanted = true;
-    },
-    shed() {
-      isInspectionWanted = false;
-    },
+  const inspection = inspectionSink((isWanted, frames) => {
+    isInspectionWanted = isWanted;
+    if (!isWanted) deps.watch.count(0, frames);
+  });
+  return {
+    sinks: [flows, inspection], state: () => ({ ...read(), services: services.read() }),
+    frame: () => (isInFrame ? cursor.bytes.subarray(cursor.offset, cursor.offset + cursor.length) : null),
   };
-  return { sinks: [flows, inspection], state: () => ({ ...read(), services: services.read() }) };
+}
+
+/** It comes behind the flow table, which does its work with it: all that it says is whether. */
+function inspectionSink(want: (isWanted: boolean, frames: number) => void): Sink {
+  return { name: "inspection", close: () => Promise.resolve(), onBlock: ({ frames }) => want(true, frames), shed: (frames) => want(false, frames) };
 }
 
 /** Adds up flows by what is spoken in them. */

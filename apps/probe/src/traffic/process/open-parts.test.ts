@@ -47,7 +47,7 @@ async function start(site: Partial<CaptureSettings> = {}, spoolBytes = 1e9, traf
   const parts = await openParts({
     begin: {
       kind: "begin", settings: TrafficSettings.parse({ interfaces: ["lan0"], continuous: { enabled: true, free_floor_megabytes: 0 }, ...traffic }), data_dir: dataDir,
-      probe_id: createId(), version: "1", spool_bytes: spoolBytes, site: { ...DEFAULT_CAPTURE_SETTINGS, ...site }, gaps: [],
+      probe_id: createId(), version: "1", spool_bytes: spoolBytes, site: { ...DEFAULT_CAPTURE_SETTINGS, ...site }, gaps: [], home_networks: [],
     },
     program: PROGRAM, send: (message) => said.push(message) > 0, clock, log: silentLog,
   });

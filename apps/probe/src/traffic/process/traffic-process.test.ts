@@ -23,7 +23,7 @@ test("an export up to now has what still waits in memory for those who write it"
   const send = (message: FromProcess) => said.push(message) > 0;
   const begin: Begin = {
     kind: "begin", settings: TrafficSettings.parse({ interfaces: ["lan0"], continuous: { enabled: true, free_floor_megabytes: 0 } }), data_dir: dataDir,
-    probe_id: createId(), version: "1", spool_bytes: 1e9, site: DEFAULT_CAPTURE_SETTINGS, gaps: [],
+    probe_id: createId(), version: "1", spool_bytes: 1e9, site: DEFAULT_CAPTURE_SETTINGS, gaps: [], home_networks: [],
   };
   const deps = { begin, send, clock: systemClock, log: silentLog };
   const captures: Pick<TrafficCaptureOptions, "allocate" | "onBlock">[] = [];

@@ -10,6 +10,8 @@ import { createWatches, type Watches } from "../on-demand/watches.ts";
 import { createBlockQueue } from "../ring/block-queue.ts";
 import { createFrameHeaders } from "../ring/frame-headers.ts";
 import { createMemoryRing, type MemoryRing, readBlockFacts, type RingBlock } from "../ring/memory-ring.ts";
+import { toMessage } from "../rules/finding-message.ts";
+import { createRuleEngine, type RuleEngine } from "../rules/rule-engine.ts";
 import type { Sink } from "../sinks.ts";
 import { createFlowSinks, type FlowSinks } from "./flow-sinks.ts";
 import { createInterfaceReader, type InterfaceReader } from "./interface-reader.ts";
@@ -59,7 +61,9 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
     ring, headers, settings: settings.evidence, snapLength: settings.snap_length, isWanted: () => site.evidence, open: parts.open, clock, log,
   });
   for (const gap of gaps) evidence.addGap(gap);
-  const flows = createFlowSinks(deps);
+  const rules: RuleEngine = openRules(deps, () => flows.frame());
+  const flows: FlowSinks = createFlowSinks({ ...deps, watch: rules });
+  rules.load();
   const captures = createRequestedCaptures({ ...shared, settings: settings.on_demand });
   const watches = createWatches({ ...shared, privacy: () => privacyOf(site) });
   // In the order of their importance: at overload the last are left out first. The ring itself is before them all.
@@ -76,12 +80,14 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
     dispatch: (block) => shedder.dispatch(block, block.interfaceId, block.octets),
   });
 
-  const sendState = () => void deps.send({ kind: "state", counters: readCounters({ ring, shedder, readers, captures, evidence, flows, ringBytes, parts }) });
+  const sendState = () => void deps.send({ kind: "state", counters: readCounters({ ring, shedder, readers, captures, evidence, flows, rules, ringBytes, parts }) });
   const stopTicks = clock.every(TICK_MS, () => {
     const now = clock.now();
     for (const reader of readers) reader.tick();
     shedder.look();
-    parts.noteLoad(shedder.state().load);
+    const { load } = shedder.state();
+    parts.noteLoad(load);
+    rules.noteLoad(load);
     for (const sink of sinks) sink.tick?.(now);
     ring.tick(clock.monotonic());
   });
@@ -105,6 +111,8 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
         case "noted":
           parts.noted(message.pcap_id, message.state);
           break;
+        case "rules":
+          return rules.load();
       }
     },
     async close() {
@@ -112,10 +120,15 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
       stopStates();
       for (const reader of readers) reader.close();
       await queue.close();
+      await rules.close();
       await Promise.all(sinks.map((sink) => sink.close()));
       await parts.close();
     },
   };
+}
+
+function openRules({ begin: { data_dir: dataDir, home_networks: homeNetworks }, send, clock, log }: ProcessDeps, frame: () => Uint8Array | null): RuleEngine {
+  return createRuleEngine({ dataDir, homeNetworks, frame, clock, log, send: (finding) => send({ kind: "found", intrusion: toMessage(finding) }) });
 }
 
 /** Each interface, whose blocks go into the ring first. */
@@ -162,9 +175,9 @@ function onDemandSink(captures: RequestedCaptures, watches: Watches): Sink {
   };
 }
 
-function readCounters({ ring, shedder, readers, captures, evidence, flows, ringBytes, parts }: {
+function readCounters({ ring, shedder, readers, captures, evidence, flows, rules, ringBytes, parts }: {
   readonly ring: MemoryRing; readonly shedder: Shedder; readonly readers: readonly InterfaceReader[]; readonly captures: RequestedCaptures;
-  readonly evidence: Evidence; readonly flows: FlowSinks; readonly ringBytes: number; readonly parts: TrafficParts;
+  readonly evidence: Evidence; readonly flows: FlowSinks; readonly rules: RuleEngine; readonly ringBytes: number; readonly parts: TrafficParts;
 }): ProcessCounters {
   const { seconds, bytes } = ring.state();
   const shed = shedder.state();
@@ -175,6 +188,7 @@ function readCounters({ ring, shedder, readers, captures, evidence, flows, ringB
       ({ name, up, frames, octets, dropped_by_kernel: droppedByKernel + droppedByInterface })),
     shed: shed.sinks.map(({ name, frames, octets }) => ({ sink: name, frames, octets })).filter(({ frames }) => frames > 0),
     ring: { seconds, bytes: Math.min(bytes, ringBytes) }, captures: [...captures.state()], continuous: parts.continuous(), flows: flows.state(),
+    rules: rules.state(),
     problem: problem?.slice(0, 512) ?? null, dropped_by_probe: parts.droppedByProbe(), alerts_left_out: evidence.state().alertsLeftOut,
     load: Math.min(1, Math.max(0, shed.load)), shedding: shed.shedding,
   };

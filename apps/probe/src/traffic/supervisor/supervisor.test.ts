@@ -3,16 +3,18 @@ import { createFakeClock, createId, silentLog } from "@lanthorn/runtime";
 import { expect, test } from "vitest";
 import type { AlertNotice } from "../messages.ts";
 import { TrafficSettings } from "../settings.ts";
-import { createFakeProcess, type FakeProcess } from "../testing/fake-process.ts";
+import { CALM, createFakeProcess, type FakeProcess } from "../testing/fake-process.ts";
 import { createTrafficSupervisor } from "./supervisor.ts";
 
 function start(takes: (data: PcapRecorded) => boolean = () => true) {
   const clock = createFakeClock();
   const processes: FakeProcess[] = [];
   const startedAt: number[] = [];
+  const rulesFailed: string[] = [];
   const supervisor = createTrafficSupervisor({
     settings: TrafficSettings.parse({ interfaces: ["eth1"] }), dataDir: "/nowhere", probeId: () => PROBE, version: "1.0.0", spoolBytes: 1e9, site: DEFAULT_CAPTURE_SETTINGS,
     recentMs: 300_000, clock, random: () => 1, log: silentLog, onRecorded: takes,
+    homeNetworks: () => ["10.0.0.0/8"], onFound: () => undefined, onRulesFailed: (reason) => rulesFailed.push(reason),
     start() {
       const made = createFakeProcess(100 + processes.length, clock);
       processes.push(made);
@@ -21,7 +23,7 @@ function start(takes: (data: PcapRecorded) => boolean = () => true) {
     },
   });
   const last = () => processes.at(-1) as FakeProcess;
-  return { clock, processes, startedAt, supervisor, last };
+  return { clock, processes, startedAt, supervisor, last, rulesFailed };
 }
 
 const PROBE = createId();
@@ -191,4 +193,16 @@ test("closing ends the channel and waits for the process, which is killed when i
   await clock.advance(200);
   await closed;
   expect(last().wasKilled).toBe(true);
+});
+
+test("rules with which the process ends again and again are taken back", async () => {
+  const { clock, last, rulesFailed, supervisor } = start();
+  for (let count = 0; count < 3; count += 1) {
+    last().say({ rules: { ...CALM.rules, state: "loading" } });
+    await clock.advance(2000);
+    expect(supervisor.rules()?.state).toBe("loading");
+    last().end("SIGKILL: it took more than 192 MB");
+    await clock.advance(30_000);
+  }
+  expect(rulesFailed).toEqual([expect.stringContaining("it took more than 192 MB")]);
 });

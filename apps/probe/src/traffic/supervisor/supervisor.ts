@@ -1,10 +1,11 @@
 import type { CaptureSettings, CommandData, PcapRecorded, TrafficHealth } from "@lanthorn/contract/uplink";
 import type { Clock, Log } from "@lanthorn/runtime";
-import type { AlertNotice, CommandAnswer, FromProcess, ProcessCounters, TrafficCommand } from "../messages.ts";
+import type { AlertNotice, CommandAnswer, FoundIntrusion, FromProcess, ProcessCounters, TrafficCommand } from "../messages.ts";
 import { fromMegabytes, type TrafficSettings } from "../settings.ts";
 import { createAlertMemory, createAllowance, createGaps, createSums } from "./process-memory.ts";
 import { createPendingCommands } from "./pending-commands.ts";
 import { toHealth } from "./process-health.ts";
+import { createRulesBlame, MAX_ENDS } from "./rules-blame.ts";
 import { createRunner, type Runner } from "./runner.ts";
 import type { StartedProcess } from "./start-process.ts";
 
@@ -14,6 +15,10 @@ export interface TrafficSupervisor {
   alert(notice: AlertNotice): void;
   /** Has a command of the collector carried out. Does not reject. */
   command<T extends TrafficCommand>(command: T, data: CommandData<T>): Promise<CommandAnswer>;
+  /** Other rules are installed. */
+  rulesChanged(): void;
+  /** How the engine of intrusion detection does; null before the process has said it. */
+  rules(): ProcessCounters["rules"] | null;
   /** The site's settings have changed. */
   configure(site: CaptureSettings): void;
   health(): TrafficHealth;
@@ -46,6 +51,11 @@ export interface SupervisorDeps {
   readonly start: () => StartedProcess;
   /** A file has begun or ended. @returns Whether that is in the queue. */
   readonly onRecorded: (data: PcapRecorded, at: number) => boolean;
+  readonly onFound: (intrusion: FoundIntrusion) => void;
+  /** The process ended several times in a row soon after it had taken rules: they are not to be used again. */
+  readonly onRulesFailed: (reason: string) => void;
+  /** Asked at each start of the process. */
+  readonly homeNetworks: () => readonly string[];
   /** For how long a gap counts as recent. */
   readonly recentMs: number;
   readonly clock: Clock;
@@ -61,6 +71,7 @@ export function createTrafficSupervisor(deps: SupervisorDeps): TrafficSupervisor
   const gaps = createGaps(clock);
   const memory = createAlertMemory(settings.evidence.after_seconds * 1000, clock);
   const mayRecord = createAllowance(clock);
+  const blame = createRulesBlame(clock);
   let site = deps.site;
   let counters: ProcessCounters | null = null;
   let restarts = 0;
@@ -74,12 +85,16 @@ export function createTrafficSupervisor(deps: SupervisorDeps): TrafficSupervisor
         counters = message.counters;
         sums.note(message.counters);
         problem = message.counters.problem;
+        blame.note(message.counters.rules);
         break;
       case "reply":
         pending.settle(message.id, { data: message.data });
         break;
       case "refusal":
         pending.settle(message.id, { refused: message.reason, ...(message.code && { reason: message.code }) });
+        break;
+      case "found":
+        deps.onFound(message.intrusion);
         break;
       case "recorded":
         if (mayRecord() && deps.onRecorded(message.data, message.at)) {
@@ -92,11 +107,12 @@ export function createTrafficSupervisor(deps: SupervisorDeps): TrafficSupervisor
   const runner: Runner = createRunner({
     start: deps.start, maxBytes: fromMegabytes(settings.memory_megabytes), clock, random: deps.random, log, onMessage: receive,
     onStart(send) {
-      send({ kind: "begin", settings, data_dir: deps.dataDir, probe_id: deps.probeId(), version: deps.version, spool_bytes: deps.spoolBytes, site, gaps: gaps.known() });
+      send({ kind: "begin", settings, data_dir: deps.dataDir, probe_id: deps.probeId(), version: deps.version, spool_bytes: deps.spoolBytes, site, gaps: gaps.known(), home_networks: [...deps.homeNetworks()] });
       for (const alert of memory.recent()) send({ kind: "alert", alert });
     },
     onEnd(how) {
       pending.failAll("the traffic process ended; try again");
+      if (blame.ended()) deps.onRulesFailed(`the traffic process ended ${MAX_ENDS} times soon after it had taken them: ${how}`);
       sums.endProcess();
       counters = null;
       restarts += 1;
@@ -114,6 +130,8 @@ export function createTrafficSupervisor(deps: SupervisorDeps): TrafficSupervisor
       if (runner.state() === "failed") return Promise.resolve({ refused: "the traffic process is being started again; try again in some seconds", reason: "not-now" });
       return pending.add((id) => runner.send({ kind: "command", id, command, data }));
     },
+    rulesChanged: () => void runner.send({ kind: "rules" }),
+    rules: () => counters?.rules ?? null,
     configure(next) {
       site = next;
       runner.send({ kind: "site", site });

@@ -8,6 +8,10 @@ import type { StartedProcess } from "../supervisor/start-process.ts";
 export const CALM: ProcessCounters = {
   interfaces: [{ name: "eth1", up: true, frames: 10, octets: 1000, dropped_by_kernel: 0 }], shed: [], ring: { seconds: 1, bytes: 100 }, captures: [],
   continuous: null, problem: null, dropped_by_probe: 0, alerts_left_out: 0, load: 0, shedding: 0,
+  rules: {
+    state: "off", error: null, version: null, loaded_at: null, load_seconds: null, rules: { loaded: 0, refused: 0 }, refusals: [], since: "2026-01-01T00:00:00.000Z",
+    frames: { inspected: 0, shed: 0 }, alerts: 0, costs: [],
+  },
 };
 
 /** A traffic process that a test plays. */

@@ -53,17 +53,23 @@ export interface IdsBundle {
 export function readIdsBundle(files: ReadonlyMap<string, Uint8Array>): { readonly ok: true; readonly bundle: IdsBundle } | { readonly ok: false; readonly message: string } {
   const index = IdsBundleIndex.safeParse(jsonOf(files.get(IDS_BUNDLE_FILES.index)));
   if (!index.success) return { ok: false, message: `${IDS_BUNDLE_FILES.index} is missing or not of this version` };
-  const suppressions = z.array(IdsSuppression).max(MAX_IDS_SUPPRESSIONS).safeParse(jsonOf(files.get(IDS_BUNDLE_FILES.suppressions)));
-  if (!suppressions.success) return { ok: false, message: `${IDS_BUNDLE_FILES.suppressions} is missing or cannot be read` };
+  const suppressions = readIdsSuppressions(files.get(IDS_BUNDLE_FILES.suppressions));
+  if (!suppressions) return { ok: false, message: `${IDS_BUNDLE_FILES.suppressions} is missing or cannot be read` };
   const rules = [...files].filter(([path]) => path.startsWith(IDS_BUNDLE_RULES)).toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, bytes]) => bytes);
   const partOf = (path: string) => files.get(path) ?? null;
   return {
     ok: true,
     bundle: {
-      index: index.data, suppressions: suppressions.data, rules, classification: partOf(IDS_BUNDLE_FILES.classification), references: partOf(IDS_BUNDLE_FILES.references),
+      index: index.data, suppressions, rules, classification: partOf(IDS_BUNDLE_FILES.classification), references: partOf(IDS_BUNDLE_FILES.references),
       thresholds: partOf(IDS_BUNDLE_FILES.thresholds),
     },
   };
+}
+
+/** Reads the part with suppressions alone. @returns Null for what is none. */
+export function readIdsSuppressions(bytes: Uint8Array | undefined): readonly IdsSuppression[] | null {
+  const read = z.array(IdsSuppression).max(MAX_IDS_SUPPRESSIONS).safeParse(jsonOf(bytes));
+  return read.success ? read.data : null;
 }
 
 function jsonOf(bytes: Uint8Array | undefined): unknown {
