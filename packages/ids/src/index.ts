@@ -12,7 +12,6 @@ export { BUFFER_FACTS, type BufferFacts, type BufferName } from "./rules/buffer-
 export type * from "./rules/buffer-match.ts";
 export type * from "./rules/condition.ts";
 export { type LineFault, parseClassifications, type ParsedFile, parseReferences } from "./rules/files/configuration-files.ts";
-export { STANDARD_CLASSES } from "./rules/files/standard-classes.ts";
 export { parseThresholds, type RateFilter, type Suppression, type ThresholdEntry, type ThresholdFile, type ThresholdLine } from "./rules/files/threshold-file.ts";
 export { changeRule, type RuleChange } from "./rules/published/change-rule.ts";
 export { type ListedRule, readRuleList } from "./rules/published/rule-list.ts";

@@ -1,6 +1,7 @@
 /** Whether alerts are those that a case's checks ask for. */
 import { isDeepStrictEqual } from "node:util";
 import type { FilterCheck } from "./cases.ts";
+import { MACHINE_CLASSES } from "./machine-classes.ts";
 import { unmetRequirement } from "./requirements.ts";
 
 /** An alert with the fields of eve.json, nested. */
@@ -20,6 +21,8 @@ export interface Verdict {
 
 /** Facts of an alert that every engine knows; all others depend on how a program numbers and writes things. */
 const COMPARED = /^(?:event_type$|alert(?:$|\.(?:signature_id|gid|rev|signature|category|severity|action)$)|src_ip$|dest_ip$|src_port$|dest_port$|proto$|app_proto$|direction$|http\.(?:hostname|url|http_method|http_user_agent|http_content_type|http_refer|status|protocol|length)$)/;
+/** What only classification.config says. */
+const OF_CLASSES: ReadonlySet<string> = new Set(["alert.category", "alert.severity"]);
 /** A key may end in what is asked of the value rather than equality. */
 const TEST = /\.?__(len|find|contains|startswith|endswith)$/;
 const PRESENCE: ReadonlySet<string> = new Set(["has-key", "not-has-key"]);
@@ -75,7 +78,8 @@ function isOfAlerts(match: Readonly<Record<string, unknown>>, filename: string |
 }
 
 function isCompared(key: string, value: unknown): boolean {
-  return COMPARED.test(PRESENCE.has(key) ? String(value) : key.replace(TEST, ""));
+  const field = PRESENCE.has(key) ? String(value) : key.replace(TEST, "");
+  return COMPARED.test(field) && (MACHINE_CLASSES !== null || !OF_CLASSES.has(field));
 }
 
 /** From and to how many. Without a count, one will do. */

@@ -1,8 +1,9 @@
 /** Our engine over a capture, with alerts as eve.json writes them. */
-import { APPLICATION_LIMITS, APPLICATIONS, buildRuleBase, createIds, type IdsAlert, parseRules, type Rule, STANDARD_CLASSES } from "@lanthorn/ids";
+import { APPLICATION_LIMITS, APPLICATIONS, buildRuleBase, createIds, type IdsAlert, parseRules, type Rule } from "@lanthorn/ids";
 import { createAnalyzer } from "@lanthorn/traffic";
 import { type CapturedFrame, framesOf } from "./capture-frames.ts";
 import type { EveAlert } from "./checks.ts";
+import { MACHINE_CLASSES } from "./machine-classes.ts";
 import type { CaseSettings } from "./settings.ts";
 
 /** Alerts, and the rules that were refused, in words. */
@@ -25,7 +26,7 @@ const PROTOCOLS: Readonly<Record<number, string>> = { 1: "ICMP", 6: "TCP", 17: "
 
 /** Reads rules and makes an engine of them, ready for frames. */
 export function loadEngine(rules: Uint8Array, settings: CaseSettings, onAlert: (alert: IdsAlert) => void): LoadedEngine {
-  const parsed = parseRules(rules, { addresses: settings.addresses, ports: settings.ports, classes: STANDARD_CLASSES });
+  const parsed = parseRules(rules, { addresses: settings.addresses, ports: settings.ports, classes: MACHINE_CLASSES ?? new Map() });
   const base = runToEnd(buildRuleBase(parsed.rules, APPLICATIONS));
   const ids = createIds({ base, onAlert, limits: { streamDepth: settings.streamDepth, isMidstream: settings.isMidstream, isOneSided: settings.isOneSided, application: { ...APPLICATION_LIMITS, bodyBytes: settings.responseBody } } });
   const analyzer = createAnalyzer({ random: () => 0.5, onFlow: () => {}, onMessage: null, watch: ids.watch });
