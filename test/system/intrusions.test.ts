@@ -36,7 +36,7 @@ describe.skipIf(typeof suricata === "string")("a Suricata beside the probe", () 
 
   beforeAll(async () => {
     mkdirSync(logs);
-    site = await openSite({ hosts: ["gateway", "web", "laptop"], probeToml: `[ids]\neve = { file = ${JSON.stringify(join(logs, "eve.json"))} }\n` });
+    site = await openSite({ hosts: ["gateway", "web", "laptop"], probeToml: `[ids]\neve = { file = ${JSON.stringify(join(logs, "eve.json"))} }\n[health]\ninterval_seconds = 5\n` });
     await prepareLan(site.lab);
     writeFileSync(join(folder, "rules"), RULE);
     writeFileSync(join(logs, "classification.config"), "config classification: trojan-activity,A Network Trojan was detected,1\n");
@@ -70,13 +70,16 @@ describe.skipIf(typeof suricata === "string")("a Suricata beside the probe", () 
       await ask("/gate.php");
       return (await rest.listAlerts({ source: "ids" })).data[0] ?? null;
     }, { everyMs: 1000 });
-    expect(alert).toMatchObject({ type: "ids_alert", severity: "critical", title: "LAB gate of a trojan", techniques: ["T1071.001"], status: "open" });
+    expect(alert).toMatchObject({ type: "ids_alert", severity: "critical", title: "LAB gate of a trojan", mitre_techniques: ["T1071.001"], status: "open" });
     expect(alert.evidence[0]?.data).toMatchObject({
       engines: ["suricata"], signature_id: 9_100_001, revision: 3, category: "A Network Trojan was detected", application: "http", direction: "to-server",
       fields: { url: "/gate.php", method: "GET" }, state: "seen",
     });
     expect(alert.device_ip).toMatch(/^10\.77\.0\./);
-    const state = await waitFor("what it dropped", async () => (await rest.listProbes()).data[0]?.health?.ids?.suricata ?? null, { everyMs: 1000 });
-    expect(state).toMatchObject({ state: "reading", error: null });
+    const state = await waitFor("how it does", async () => {
+      const found = (await rest.listProbes()).data[0]?.health?.ids?.suricata;
+      return found?.state === "reading" && found.alerts > 0 && found.dropped !== null ? found : null;
+    }, { everyMs: 1000 });
+    expect(state).toMatchObject({ error: null });
   });
 });

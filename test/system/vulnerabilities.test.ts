@@ -115,7 +115,7 @@ describe.skipIf(!canMakeLabs())("services that a probe has found, and a CVE data
       return data.find(({ title, description }) => `${title} ${description}`.includes("openssh")) ?? null;
     }, { everyMs: 1000 });
     expect(alert).toMatchObject({ source: "cve", severity: "critical" });
-    const found = await waitFor("the event", async () => site.frames.find(({ event, data }) => event === "vuln_found" && (data as { cve_id?: string }).cve_id === EXPLOITED) ?? null);
+    const found = await waitFor("the event", async () => site.frames.find(({ event, data }) => event === "vuln_found" && isAbout(data, EXPLOITED, gateway.ip)) ?? null);
     expect(found.data).toMatchObject({ ip: gateway.ip, matched_service: "ssh", matched_port: 22, known_exploited: true });
 
     await rest.createCveSuppression({ cve_id: EXPLOITED, device_id: gateway.id, reason: "It is reached from the management network alone." });
@@ -124,3 +124,8 @@ describe.skipIf(!canMakeLabs())("services that a probe has found, and a CVE data
     expect(left).toEqual([]);
   });
 });
+
+function isAbout(data: unknown, cveId: string, ip: string): boolean {
+  const { cve_id: found, ip: of } = data as { readonly cve_id?: string; readonly ip?: string };
+  return found === cveId && of === ip;
+}

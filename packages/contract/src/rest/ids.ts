@@ -169,7 +169,8 @@ const IdsRuleChange = z.strictObject({
   action: z.enum(["alert", "pass", "drop", "reject"]).optional().describe("Another action."),
   priority: z.int().min(1).max(255).optional().describe("Another priority; 1 is the gravest."),
   threshold: z.string().max(200).regex(THRESHOLD, "as type limit, track by_src, count 1, seconds 3600").nullable().optional()
-    .describe("Another threshold, as `type limit, track by_src, count 1, seconds 3600`. Null takes the rule's own out."),
+    .describe("Another threshold, as `type limit, track by_src, count 1, seconds 3600`. Null takes the rule's own out.")
+    .meta({ examples: ["type limit, track by_src, count 1, seconds 3600"] }),
   replace: z.array(z.strictObject({
     from: z.string().min(1).max(500).regex(/^[^\n\r]*$/).describe("The text as it stands in the rule's options."), to: z.string().max(500).regex(/^[^\n\r]*$/).describe("What stands there instead."),
   })).max(10).optional().describe("Texts that are replaced, as they are written; no patterns."),
