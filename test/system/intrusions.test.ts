@@ -36,7 +36,7 @@ describe.skipIf(typeof suricata === "string")("a Suricata beside the probe", () 
 
   beforeAll(async () => {
     mkdirSync(logs);
-    site = await openSite({ hosts: ["gateway", "web", "laptop"], probeToml: `[ids]\neve = { file = ${JSON.stringify(join(logs, "eve.json"))} }\n[health]\ninterval_seconds = 5\n` });
+    site = await openSite({ hosts: ["gateway", "web", "laptop"], probeToml: `[traffic]\ninterfaces = ["${PROBE_BOX.lanInterface}"]\n[ids]\neve = { file = ${JSON.stringify(join(logs, "eve.json"))} }\n[health]\ninterval_seconds = 5\n` });
     await prepareLan(site.lab);
     writeFileSync(join(folder, "rules"), RULE);
     writeFileSync(join(logs, "classification.config"), "config classification: trojan-activity,A Network Trojan was detected,1\n");
@@ -81,5 +81,22 @@ describe.skipIf(typeof suricata === "string")("a Suricata beside the probe", () 
       return found?.state === "reading" && found.alerts > 0 && found.dropped !== null ? found : null;
     }, { everyMs: 1000 });
     expect(state).toMatchObject({ error: null });
+  });
+
+  test("the same rule in the probe's own engine, which the collector sent it, is the same alert", async () => {
+    const { rest } = site.collector;
+    await rest.createIdsRuleset({ name: "lab", rules: RULE });
+    await waitFor("the rule in use", async () => {
+      const ids = (await rest.listProbes()).data[0]?.health?.ids;
+      return ids?.state === "running" && ids.rules.loaded === 1 ? ids : null;
+    }, { everyMs: 1000 });
+    const alert = await waitFor("both engines in one alert", async () => {
+      await ask("/gate.php");
+      const found = (await rest.listAlerts({ source: "ids", status: "open" })).data;
+      expect(found).toHaveLength(1);
+      const engines = found[0]?.evidence.at(-1)?.data["engines"] as readonly string[] | undefined;
+      return engines?.length === 2 ? found[0] : null;
+    }, { everyMs: 2000 });
+    expect(alert).toMatchObject({ title: "LAB gate of a trojan", severity: "critical" });
   });
 });

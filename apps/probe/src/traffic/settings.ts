@@ -41,7 +41,7 @@ export const TrafficSettings = z.strictObject({
   interfaces: z.array(z.string().regex(/^[^/\s]{1,15}$/, "the name of an interface, as eth0 (see: ip link)")).max(8).default([])
     .refine((names) => new Set(names).size === names.length, "each interface once"),
   /** Resident memory of the process. Above it, it is restarted, and health says so. */
-  memory_megabytes: z.int().min(96).max(65_536).default(192),
+  memory_megabytes: z.int().min(96).max(65_536).default(384),
   /** Frames of the last seconds, kept in memory for alerts. */
   ring_megabytes: z.int().min(4).max(32_768).default(64),
   /** Frames that are older leave the ring though it has room. */
