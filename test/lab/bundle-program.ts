@@ -1,5 +1,5 @@
 import { mkdirSync, renameSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join, relative } from "node:path";
 import { buildSync } from "esbuild";
 import { REPOSITORY } from "./lab-state.ts";
 
@@ -18,7 +18,8 @@ const made = new Map<string, string>();
 export function bundleProgram(source: string): string {
   const known = made.get(source);
   if (known !== undefined) return known;
-  const name = basename(source, ".ts");
+  // Programs of two folders may have one name.
+  const name = relative(REPOSITORY, source).replace(/\.ts$/, "").replaceAll("/", "-");
   const outfile = join(FOLDER, `${name}.mjs`);
   const unfinished = join(FOLDER, `${name}-${process.pid}.mjs`);
   mkdirSync(FOLDER, { recursive: true });

@@ -106,7 +106,11 @@ export const FURTHER_DAEMONS = {
       "NFS_CORE_PARAM {", "  Protocols = 3, 4;", "  Enable_NLM = false;", "  Enable_RQUOTA = false;", "  mount_path_pseudo = true;", "}",
       "NFSv4 { Graceless = true; RecoveryRoot = /var/lib/nfs/ganesha; }",
     ) },
-    before: ["mkdir -p /var/lib/nfs/ganesha /run/ganesha /var/log/ganesha"],
+    // It ends when it cannot register with rpcbind, which is being started beside it: port 111 (6F) has to listen.
+    before: [
+      "mkdir -p /var/lib/nfs/ganesha /run/ganesha /var/log/ganesha",
+      "until grep -q ':006F 00000000:0000 0A' /proc/net/tcp /proc/net/tcp6; do sleep 0.1; done",
+    ],
     command: ["ganesha.nfsd", "-F", "-L", "STDOUT", "-f", "FOLDER/ganesha.conf", "-p", "/run/ganesha.pid"],
   },
   transmission: {

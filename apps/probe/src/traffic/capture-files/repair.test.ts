@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { readCapture } from "@lanthorn/packets";
 import { createId } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { bundleProgram } from "../../../../../test/lab/bundle-program.ts";
 import { tryCommand } from "../../../../../test/lab/run-command.ts";
 import { seededMutations } from "../../../../../packages/packets/src/testing/hostile.ts";
 import { unpackOrSay } from "../../../../../packages/packets/src/testing/tshark.ts";
@@ -32,7 +33,7 @@ const WRITER = fileURLToPath(new URL("testing/write-until-killed.ts", import.met
 
 /** A writer in a process of its own, killed in the middle of its work. */
 async function killWriter(id: string): Promise<void> {
-  const child = spawn(process.execPath, ["--conditions=@lanthorn/source", "--import", "tsx", WRITER, folder, id], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [bundleProgram(WRITER), folder, id], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");
   await once(child.stdout, "data");
   child.kill("SIGKILL");

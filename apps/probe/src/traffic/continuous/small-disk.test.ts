@@ -1,17 +1,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { bundleProgram } from "../../../../../test/lab/bundle-program.ts";
 import { runCommand } from "../../../../../test/lab/run-command.ts";
 import { canMakeLabs } from "../../../../../test/lab/testing.ts";
 import { createSmallDisk } from "../../../../../test/system/small-disk.ts";
 
 const MEBI = 1024 * 1024;
 const FLOOR_MEGABYTES = 16;
-/** The namespace's working directory is another. */
-const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 interface Report {
@@ -31,8 +29,8 @@ test.skipIf(!canMakeLabs())("a disk of 64 MiB is recorded over seven times: neve
   try {
     const [program = "", ...enter] = disk.through;
     const args = [
-      ...enter, process.execPath, "--conditions=@lanthorn/source", "--import", TSX, fileOf("testing/record-on-a-small-disk.ts"), disk.path,
-      String(FLOOR_MEGABYTES), fileOf("../../main.ts"),
+      ...enter, process.execPath, bundleProgram(fileOf("testing/record-on-a-small-disk.ts")), disk.path, String(FLOOR_MEGABYTES),
+      bundleProgram(fileOf("../export/testing/exporter.ts")),
     ];
     const report = JSON.parse(await runCommand(program, args)) as Report;
     expect(report.alone).toBeGreaterThanOrEqual(FLOOR_MEGABYTES * MEBI);

@@ -7,6 +7,7 @@ import { encodeFrameBlock } from "@lanthorn/packet-io";
 import { encodeArp, encodeEthernet, encodeIpv6, encodeUdp, ETHER_TYPE, IP_PROTOCOL, parseIp, readCapture } from "@lanthorn/packets";
 import { createFakeClock, createId, type FakeClock, silentLog, systemClock } from "@lanthorn/runtime";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { bundleProgram } from "../../../../../test/lab/bundle-program.ts";
 import { type DebianRoot } from "../../../../../test/lab/debian-packages.ts";
 import { seededRandom } from "../../../../../packages/packets/src/testing/hostile.ts";
 import { runUnpacked, unpackOrSay } from "../../../../../packages/packets/src/testing/tshark.ts";
@@ -19,8 +20,7 @@ import { type ContinuousCapture, openContinuous } from "../continuous/continuous
 import { ContinuousSettings } from "../continuous/settings.ts";
 import { createExports, type Exports } from "./run-export.ts";
 
-const MAIN = fileURLToPath(new URL("../../main.ts", import.meta.url));
-const PROGRAM = [process.execPath, "--conditions=@lanthorn/source", "--import", "tsx", MAIN];
+const PROGRAM = [process.execPath, bundleProgram(fileURLToPath(new URL("testing/exporter.ts", import.meta.url)))];
 const MAC = [Uint8Array.of(2, 0, 0, 0, 0, 1), Uint8Array.of(2, 0, 0, 0, 0, 2)] as const;
 
 let dataDir: string;

@@ -7,6 +7,7 @@ import { encodeFrameBlock } from "@lanthorn/packet-io";
 import { readCapture } from "@lanthorn/packets";
 import { createFakeClock, createId, type FakeClock, silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { bundleProgram } from "../../../../../test/lab/bundle-program.ts";
 import { createBufferPool, createBufferShare } from "../capture-files/buffer-pool.ts";
 import { openCaptureFile } from "../capture-files/capture-file.ts";
 import { readNote } from "../capture-files/facts.ts";
@@ -18,7 +19,7 @@ import { TrafficSettings } from "../settings.ts";
 import { openParts } from "./open-parts.ts";
 import type { TrafficParts } from "./traffic-parts.ts";
 
-const PROGRAM = [process.execPath, "--conditions=@lanthorn/source", "--import", "tsx", fileURLToPath(new URL("../../main.ts", import.meta.url))];
+const PROGRAM = [process.execPath, bundleProgram(fileURLToPath(new URL("../export/testing/exporter.ts", import.meta.url)))];
 
 let dataDir: string;
 let clock: FakeClock;

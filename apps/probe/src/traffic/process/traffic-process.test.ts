@@ -7,13 +7,14 @@ import { encodeFrameBlock, type TrafficCaptureOptions } from "@lanthorn/packet-i
 import { readCapture } from "@lanthorn/packets";
 import { createId, silentLog, systemClock } from "@lanthorn/runtime";
 import { expect, test } from "vitest";
+import { bundleProgram } from "../../../../../test/lab/bundle-program.ts";
 import type { FromProcess } from "../messages.ts";
 import { TrafficSettings } from "../settings.ts";
 import { at, udpFrame } from "../testing/frames.ts";
 import { openParts } from "./open-parts.ts";
 import { type Begin, createTrafficProcess } from "./traffic-process.ts";
 
-const PROGRAM = [process.execPath, "--conditions=@lanthorn/source", "--import", "tsx", fileURLToPath(new URL("../../main.ts", import.meta.url))];
+const PROGRAM = [process.execPath, bundleProgram(fileURLToPath(new URL("../export/testing/exporter.ts", import.meta.url)))];
 const HOST = { mac: "02:00:00:00:00:01", ip: "10.0.0.1" };
 const FRAMES = 40;
 
