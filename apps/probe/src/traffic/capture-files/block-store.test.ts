@@ -22,16 +22,16 @@ function createScene(budgetBytes: number, makeRoom: () => Promise<boolean> = () 
   return { free, room, store, octets: () => readFileSync(path).length };
 }
 
-test("of a write of several blocks nothing stays claimed, however they fill blocks of the file system", async () => {
+test("nothing stays claimed, however the blocks fill those of the file system", async () => {
   const { free, room, store, octets } = createScene(DISK_BYTES);
-  for (let count = 0; count < 10; count += 1) await store.append(Buffer.alloc(4097, 1), Buffer.alloc(5000, 2), Buffer.alloc(1, 3));
+  for (let count = 0; count < 10; count += 1) for (const bytes of [4097, 5000, 1]) await store.append(Buffer.alloc(bytes, 1));
   await store.finish(TRAILER);
   expect([store.fault, octets(), room.usedBytes, free.free()]).toEqual([null, 90_990, 90_990, DISK_BYTES]);
 });
 
-test("where there is no room for all blocks of a write, the first ones are written", async () => {
+test("where there is no room for a block, those before it stay, and none comes behind", async () => {
   const { free, room, store, octets } = createScene(10_000);
-  await store.append(Buffer.alloc(4000, 1), Buffer.alloc(4000, 2), Buffer.alloc(4000, 3));
+  for (let count = 0; count < 3; count += 1) await store.append(Buffer.alloc(4000, count));
   expect(store.fault).toBe("budget");
   await store.append(Buffer.alloc(1));
   await store.finish(TRAILER);

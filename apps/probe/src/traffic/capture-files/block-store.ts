@@ -5,8 +5,8 @@ import type { DiskRoom } from "./disk-room.ts";
 
 /** A file that whole blocks are appended to, for each of which room is claimed first. It ends with a whole block at any time. */
 export interface BlockStore {
-  /** Appends, in one call to the system, unless there was a fault. Call it again when it has resolved; it never rejects. */
-  append(...blocks: readonly Uint8Array[]): Promise<void>;
+  /** Appends, unless there was a fault. Call it again when it has resolved; it never rejects. */
+  append(block: Uint8Array): Promise<void>;
   /** Resolves when the file is open, or cannot be. */
   readonly opened: Promise<void>;
   /** Why nothing more is written: `budget`, `floor`, or what the disk said; null while all is well. */
@@ -51,12 +51,11 @@ export function createBlockStore(deps: {
   }
 
   /** @returns Whether all of it is in the file. A part of it is cut off again. */
-  async function put(file: FileHandle, blocks: readonly Uint8Array[]): Promise<boolean> {
+  async function put(file: FileHandle, block: Uint8Array): Promise<boolean> {
     try {
-      const octets = octetsOf(blocks);
-      for (let at = 0; at < octets;) at += (await file.writev(behind(blocks, at), written + at)).bytesWritten;
-      if (hash) for (const bytes of blocks) hash.update(bytes);
-      written += octets;
+      for (let at = 0; at < block.length;) at += (await file.write(block, at, block.length - at, written + at)).bytesWritten;
+      hash?.update(block);
+      written += block.length;
       return true;
     } catch (error) {
       store.fault ??= describeError(error);
@@ -65,20 +64,13 @@ export function createBlockStore(deps: {
     }
   }
 
-  async function append(...blocks: readonly Uint8Array[]): Promise<void> {
+  async function append(block: Uint8Array): Promise<void> {
     await store.opened;
     if (store.fault !== null || handle === null) return;
-    const octets = octetsOf(blocks);
-    const refusal = await claim(octets);
-    if (refusal === null) {
-      const isWritten = await put(handle, blocks);
-      room.settle(octets, isWritten ? octets : 0);
-    } else if (blocks.length > 1) {
-      // There may be room for the first of them.
-      for (const block of blocks) await append(block);
-    } else {
-      store.fault = refusal;
-    }
+    store.fault = await claim(block.length);
+    if (store.fault !== null) return;
+    const isWritten = await put(handle, block);
+    room.settle(block.length, isWritten ? block.length : 0);
   }
 
   async function finish(trailer: Uint8Array): Promise<{ readonly bytes: number; readonly sha256: string | null } | null> {
@@ -87,7 +79,7 @@ export function createBlockStore(deps: {
       room.settle(kept, 0);
       return null;
     }
-    const isWritten = trailer.length <= kept && await put(handle, [trailer]);
+    const isWritten = trailer.length <= kept && await put(handle, trailer);
     room.settle(kept, isWritten ? trailer.length : 0);
     try {
       if (deps.isDurable) await handle.sync();
@@ -100,18 +92,4 @@ export function createBlockStore(deps: {
 
   const store = { fault: null as string | null, opened: begin(), append, finish };
   return store;
-}
-
-function octetsOf(blocks: readonly Uint8Array[]): number {
-  return blocks.reduce((sum, { length }) => sum + length, 0);
-}
-
-/** What is behind the first `octets` octets: a call may write less than it is given. */
-function behind(blocks: readonly Uint8Array[], octets: number): Uint8Array[] {
-  let left = octets;
-  return blocks.flatMap((bytes) => {
-    const skipped = Math.min(left, bytes.length);
-    left -= skipped;
-    return skipped === bytes.length ? [] : [bytes.subarray(skipped)];
-  });
 }

@@ -8,11 +8,13 @@ export interface BufferPool {
   readonly inUse: number;
   /** Whether `take` gives one now. */
   readonly hasFree: boolean;
-  /** Whether half of the buffers are free, so that nobody has to hurry. */
-  readonly isAmple: boolean;
 }
 
-/** A write of this size costs a disk and the thread pool little for each byte. It holds the largest frame (262,144 bytes) and its comment. */
+/**
+ * One call to the system writes this much, which costs a disk and the thread pool little for each byte. Not more: from 1 MiB on Linux takes larger
+ * pages for its cache, which it may have to clear room for first; on a virtual machine that gives free memory back to its host such a write took
+ * two to six times as long. It holds the largest frame (262,144 bytes) and its comment.
+ */
 export const BUFFER_BYTES = 512 * 1024;
 
 /**
@@ -28,7 +30,7 @@ export function createBufferPool(options: { readonly buffers: number; readonly m
     made += 1;
     return memory.subarray((made - 1) * BUFFER_BYTES, made * BUFFER_BYTES);
   };
-  return countUse(options.buffers, { take: () => idle.pop() ?? make(), give: (buffer) => void idle.push(buffer), hasFree: true, isAmple: true });
+  return countUse(options.buffers, { take: () => idle.pop() ?? make(), give: (buffer) => void idle.push(buffer), hasFree: true });
 }
 
 /** A part of a pool for those who must not take all of it from others. @param buffers The most that are taken through it at once. */
@@ -54,9 +56,6 @@ function countUse(buffers: number, source: Omit<BufferPool, "inUse">): BufferPoo
     },
     get hasFree() {
       return inUse < buffers && source.hasFree;
-    },
-    get isAmple() {
-      return inUse * 2 <= buffers && source.isAmple;
     },
   };
 }

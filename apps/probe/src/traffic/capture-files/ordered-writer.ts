@@ -19,12 +19,6 @@ export interface OrderedWriter {
   ready(): Promise<void>;
 }
 
-/**
- * Buffers that one call to the system writes: the others go on being filled meanwhile. A call costs as much as two hundred frames, by the way
- * to a thread and back, so as many are waited for while the pool has enough. Not four: for 2 MiB at once Linux takes one page of that size for its
- * cache, which it may have to clear room for first; on a virtual machine that gives free memory back to its host such a write took twice as long.
- */
-const AT_ONCE = 3;
 /** Buffers of one file; a file that is written fast must not take all from others. */
 const MAX_QUEUED = 12;
 const NO_BUFFER = Buffer.alloc(0);
@@ -34,34 +28,24 @@ export function createOrderedWriter({ store, pool }: { readonly store: BlockStor
   const queue: { readonly buffer: Buffer; readonly length: number }[] = [];
   let pumping: Promise<void> = Promise.resolve();
   let isPumping = false;
-  let isHurried = false;
   let waiting: (() => void)[] = [];
 
   async function pump(): Promise<void> {
-    while (isEnough()) {
-      const taken = queue.slice(0, AT_ONCE);
-      await store.append(...taken.map(({ buffer, length }) => buffer.subarray(0, length)));
-      for (const { buffer } of queue.splice(0, taken.length)) pool.give(buffer);
+    for (let next = queue[0]; next; next = queue[0]) {
+      await store.append(next.buffer.subarray(0, next.length));
+      queue.shift();
+      pool.give(next.buffer);
       const awakened = waiting;
       waiting = [];
       for (const resolve of awakened) resolve();
     }
     isPumping = false;
-    isHurried = false;
   }
-
-  const isEnough = () => queue.length >= AT_ONCE || (queue.length > 0 && (isHurried || !pool.isAmple));
 
   function write(): void {
-    if (isPumping || !isEnough()) return;
+    if (isPumping || queue.length === 0) return;
     isPumping = true;
     pumping = pump();
-  }
-
-  /** Writes what there is, however little. */
-  function hurry(): void {
-    isHurried = queue.length > 0;
-    write();
   }
 
   function handOver(): void {
@@ -82,20 +66,16 @@ export function createOrderedWriter({ store, pool }: { readonly store: BlockStor
       if (bytes > BUFFER_BYTES) return false;
       handOver();
       const next = queue.length < MAX_QUEUED ? pool.take() : null;
-      if (next === null) {
-        hurry();
-        return false;
-      }
+      if (next === null) return false;
       writer.buffer = next;
       return true;
     },
     async flush() {
       handOver();
       await store.opened;
-      for (hurry(); queue.length > 0; hurry()) await pumping;
+      while (queue.length > 0) await pumping;
     },
     ready() {
-      hurry();
       return queue.length === 0 ? nextTurn() : new Promise<void>((resolve) => void waiting.push(resolve));
     },
   };

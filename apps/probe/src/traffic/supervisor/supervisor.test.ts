@@ -6,13 +6,13 @@ import { TrafficSettings } from "../settings.ts";
 import { CALM, createFakeProcess, type FakeProcess } from "../testing/fake-process.ts";
 import { createTrafficSupervisor } from "./supervisor.ts";
 
-function start(takes: (data: PcapRecorded) => boolean = () => true) {
+function start(takes: (data: PcapRecorded) => boolean = () => true, settings: Partial<TrafficSettings> = {}) {
   const clock = createFakeClock();
   const processes: FakeProcess[] = [];
   const startedAt: number[] = [];
   const rulesFailed: string[] = [];
   const supervisor = createTrafficSupervisor({
-    settings: TrafficSettings.parse({ interfaces: ["eth1"] }), dataDir: "/nowhere", probeId: () => PROBE, version: "1.0.0", spoolBytes: 1e9, site: DEFAULT_CAPTURE_SETTINGS,
+    settings: TrafficSettings.parse({ interfaces: ["eth1"], ...settings }), dataDir: "/nowhere", probeId: () => PROBE, version: "1.0.0", spoolBytes: 1e9, site: DEFAULT_CAPTURE_SETTINGS,
     recentMs: 300_000, clock, random: () => 1, log: silentLog, onRecorded: takes,
     homeNetworks: () => ["10.0.0.0/8"], onFound: () => undefined, onRulesFailed: (reason) => rulesFailed.push(reason),
     start() {
@@ -105,7 +105,7 @@ test("one that hangs is killed and started again; one that never begins too", as
 });
 
 test("one that takes more memory than it may is killed when it goes on", async () => {
-  const { clock, processes, last, supervisor } = start();
+  const { clock, processes, last, supervisor } = start(() => true, { memory_megabytes: 192 });
   last().say();
   last().rss = 193 * 1024 * 1024;
   await clock.advance(2000);
