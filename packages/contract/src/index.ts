@@ -27,6 +27,7 @@ export * from "./rest/cve.ts";
 export * from "./rest/cve-matches.ts";
 export * from "./rest/ids.ts";
 export * from "./rest/ids-noise.ts";
+export * from "./rest/ids-test.ts";
 export type { Operation, Operations } from "./rest/operation.ts";
 export { OPERATIONS } from "./rest/operations.ts";
 export { healthOperations } from "./rest/operations/health.ts";

@@ -32,3 +32,5 @@ export { createIds, type Ids, type IdsCounters, type IdsOptions } from "./engine
 export type { RuleCost } from "./engine/inspect/costs.ts";
 export { ENGINE_LIMITS, type EngineLimits } from "./engine/limits.ts";
 export { buildRuleBase, type RuleBase } from "./engine/rule-base/rule-base.ts";
+export type { RulePartKind } from "./engine/explain/rule-parts.ts";
+export { MAX_SHOWN_MATCHES, MAX_SHOWN_REFUSALS, type MissedPart, openRuleTest, type RuleTest, type RuleTested, type RuleTestOpening, type RuleTestOptions, type TestedPart } from "./engine/explain/rule-test.ts";

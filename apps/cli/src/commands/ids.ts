@@ -50,7 +50,7 @@ export interface SuppressOptions {
 /** Rules as they count. @throws CliError `bad-option`; `not-found` for a site. */
 export async function listRules({ rest }: Rest, options: RuleOptions): Promise<Answer> {
   const { sid, search, category, state, technique, site } = options;
-  const filters: Query = { search, category, state, technique, ...(sid !== undefined && ruleNumber(sid)), ...await siteFilter(rest, site) };
+  const filters: Query = { search, category, state, technique, ...(sid !== undefined && parseRuleNumber(sid)), ...await siteFilter(rest, site) };
   const { data, meta } = await rest.listIdsRules({ ...filters, per_page: ruleCount(options.limit) });
   return {
     json: data, table: { heading: ["RULE", "STATE", "SEVERITY", "CATEGORY", "SIGNATURE"], rows: data.map(rowOfRule) },
@@ -60,7 +60,7 @@ export async function listRules({ rest }: Rest, options: RuleOptions): Promise<A
 
 /** All that is known of a rule. @throws CliError `bad-option`. */
 export async function showRule({ rest }: Rest, id: string, site: string | undefined): Promise<Answer> {
-  const { signature_id: sid, generator_id: gid } = ruleNumber(id);
+  const { signature_id: sid, generator_id: gid } = parseRuleNumber(id);
   const rule = await rest.readIdsRule(String(sid), { generator_id: gid, ...await siteFilter(rest, site) });
   const lines = [
     `${rule.generator_id}:${rule.signature_id} rev ${rule.revision}  ${rule.signature}`,
@@ -69,7 +69,7 @@ export async function showRule({ rest }: Rest, id: string, site: string | undefi
     ...rule.faults.map(({ override_id: override, reason }) => `Override ${override} is not followed: ${reason}`),
     "", rule.text, ...(rule.modified ? ["", "As published:", rule.published_text] : []),
   ];
-  return { json: rule, text: lines.map(plain).join("\n") };
+  return { json: rule, text: lines.map(plainText).join("\n") };
 }
 
 /** Rule sets with the version that counts. */
@@ -91,7 +91,7 @@ export async function addRuleset({ rest }: Rest, name: string, { url, checksum, 
 /** Has the source of a rule set asked now. */
 export async function updateRuleset({ rest }: Rest, name: string): Promise<Answer> {
   const updated = await rest.fetchIdsRuleset((await findRuleset({ rest }, name)).id);
-  return { json: updated, text: `${plain(updated.name)} is asked for now; how it went: lanthorn ids rulesets` };
+  return { json: updated, text: `${plainText(updated.name)} is asked for now; how it went: lanthorn ids rulesets` };
 }
 
 /** Versions of a rule set that are kept. */
@@ -113,14 +113,14 @@ export async function listVersions({ rest }: Rest, name: string): Promise<Answer
 export async function activateVersion({ rest }: Rest, name: string, version: string | undefined): Promise<Answer> {
   const { id } = await findRuleset({ rest }, name);
   const changed = version === undefined ? await rest.rollBackIdsRuleset(id) : await rest.activateIdsRulesetVersion(id, version);
-  return { json: changed, text: `${plain(changed.name)}: version ${changed.active?.version ?? "none"} is active; probes get it within a minute` };
+  return { json: changed, text: `${plainText(changed.name)}: version ${changed.active?.version ?? "none"} is active; probes get it within a minute` };
 }
 
 /** Deletes a rule set with its versions. */
 export async function removeRuleset({ rest }: Rest, name: string): Promise<Answer> {
   const found = await findRuleset({ rest }, name);
   await rest.deleteIdsRuleset(found.id);
-  return { json: { id: found.id }, text: `deleted the rule set ${plain(found.name)}: probes stop to use its rules` };
+  return { json: { id: found.id }, text: `deleted the rule set ${plainText(found.name)}: probes stop to use its rules` };
 }
 
 /** Says what is silent, and counted. @param now Milliseconds since the epoch. @throws CliError `bad-option`; `not-found`. */
@@ -130,7 +130,7 @@ export async function suppressAlerts({ rest }: Rest, options: SuppressOptions, n
     throw new CliError("bad-option", "say what to suppress: at least one of --sid, --category, --source, --destination, --network and --device");
   }
   const wish: IdsSuppressionCreate = {
-    generator_id: 1, reason, ...(sid !== undefined && ruleNumber(sid)), ...(category !== undefined && { category }), ...(source !== undefined && { source }),
+    generator_id: 1, reason, ...(sid !== undefined && parseRuleNumber(sid)), ...(category !== undefined && { category }), ...(source !== undefined && { source }),
     ...(destination !== undefined && { destination }), ...(network !== undefined && { network }), ...(device !== undefined && { device_id: await findDeviceId(rest, device) }),
     ...await siteFilter(rest, site), ...(expires !== undefined && { expires_at: parseExpiry(expires, now) }),
   };
@@ -212,7 +212,8 @@ function ruleName({ generator_id: gid, signature_id: sid }: { readonly generator
   return gid === 1 ? String(sid) : `${gid}:${sid}`;
 }
 
-function ruleNumber(text: string): { readonly signature_id: number; readonly generator_id: number } {
+/** @throws CliError `bad-option`. */
+export function parseRuleNumber(text: string): { readonly signature_id: number; readonly generator_id: number } {
   const [, gid = "1", sid] = /^(?:(\d{1,10}):)?(\d{1,10})$/.exec(text) ?? [];
   if (sid === undefined) throw new CliError("bad-option", `${JSON.stringify(text)} is not a rule's number as 2010935 or 3:2010935`);
   return { signature_id: Number(sid), generator_id: Number(gid) };
@@ -232,6 +233,6 @@ async function findRuleset({ rest }: Rest, name: string): Promise<IdsRuleset> {
 }
 
 /** What comes from rules may hold anything. */
-function plain(text: string): string {
+export function plainText(text: string): string {
   return text.replaceAll(/[^\P{C}\n]/gu, "?");
 }

@@ -3,11 +3,12 @@ import {
   activateVersion, addRuleset, listIdsSuppressions, listRules, listRulesets, listVersions, removeRuleset, type RuleOptions, type RulesetOptions, showIdsStats, showRule,
   suppressAlerts, type SuppressOptions, unsuppressAlerts, updateRuleset,
 } from "../commands/ids.ts";
+import { testRule, type TestOptions } from "../commands/ids-test.ts";
 import type { GroupDependencies } from "./group.ts";
 
 /** `ids …`. */
 export function addIdsCommands(program: Command, dependencies: GroupDependencies): void {
-  const { answering, clock } = dependencies;
+  const { answering, clock, input } = dependencies;
   const ids = program.command("ids").description("intrusion detection: rules, what is suppressed, and what matches most");
   answering(
     ids.command("rules").description("list rules as they count").option("--sid <number>", "of this number: 2010935 or 3:2010935").option("--search <text>", "by a part of their text")
@@ -30,6 +31,12 @@ export function addIdsCommands(program: Command, dependencies: GroupDependencies
   );
   answering(ids.command("suppressions").description("list what is silent, how often it fitted, until when and why"), (connection) => listIdsSuppressions(connection));
   answering(ids.command("unsuppress <id>").description("end a suppression: what it hid is reported again"), (connection, id: string) => unsuppressAlerts(connection, id));
+  answering(
+    ids.command("test [file]").description("try a rule on a capture: where it matches, or which part of it does not. The capture is a pcap or pcapng file, or a stored one")
+      .option("--rule <file>", "the last rule of a file, with those before it; - for standard input").option("--sid <number>", "a rule of the active rule sets: 2010935 or 3:2010935")
+      .option("--site <site>", "as it counts at a site, by its name or id").option("--pcap <id>", "a stored capture instead of a file").option("--reason <text>", "why the stored capture is read"),
+    (connection, file: string | undefined, options: TestOptions) => testRule(connection, file, options, input),
+  );
   addRulesetCommands(ids, dependencies);
 }
 

@@ -10,7 +10,7 @@ import { createFeedClient } from "../feeds/fetching/client.ts";
 import { download } from "../feeds/fetching/download.ts";
 import { type FeedServer, startFeedServer } from "../feeds/testing/feed-server.ts";
 import { type Ids, openIds } from "./open.ts";
-import { archive, ruleText } from "./testing/rules.ts";
+import { archive, noCaptures, ruleText } from "./testing/rules.ts";
 
 let source: FeedServer;
 let gateway: TestGateway;
@@ -22,7 +22,7 @@ beforeEach(async () => {
     modules(parts) {
       const client = createFeedClient({ clock: parts.clock, policy: createTargetPolicy(["127.0.0.1"]), resolve: () => Promise.resolve([]), userAgent: "test" }, { ca: null, proxy: null });
       ids = openIds({ data_dir: folder() }, {
-        ...parts, log: silentLog, fetchFile: (request) => download({ client, clock: parts.clock }, request), publish: () => Promise.resolve(true), onPublished: async () => {},
+        ...parts, log: silentLog, captures: noCaptures, fetchFile: (request) => download({ client, clock: parts.clock }, request), publish: () => Promise.resolve(true), onPublished: async () => {},
         random: () => 0.5,
       });
       return [ids];

@@ -25,6 +25,8 @@ import { createVersionsService } from "./rulesets/versions.ts";
 import { createRulesetsStore } from "./rulesets/store.ts";
 import { type FetchFile, updateRuleset } from "./rulesets/update-ruleset.ts";
 import { createSupportService, readIdsStates } from "./support.ts";
+import { createTrialsService, type StoredCaptures } from "./trials/service.ts";
+import { createTrials } from "./trials/trials.ts";
 
 /** Rules of intrusion detection, what people say of them, and the bundles that probes get. */
 export interface Ids extends ServiceModule {
@@ -41,18 +43,19 @@ const DAY_MS = 86_400_000;
 const KEEP_DAYS = 90;
 
 /**
- * @param deps.fetchFile See `FetchFile`. @param deps.publish Signs and keeps a site's bundle.
+ * @param deps.captures Stored captures on which rules are tried. @param deps.fetchFile See `FetchFile`. @param deps.publish Signs and keeps a site's bundle.
  * @param deps.onPublished After a site's probes were given other rules.
  */
 export function openIds({ data_dir: dataDir }: { readonly data_dir: string }, deps: {
   readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit; readonly clock: Clock; readonly log: Log;
-  readonly fetchFile: FetchFile; readonly publish: PublishBundle; readonly onPublished: (siteId: string) => Promise<void>; readonly random?: () => number;
+  readonly captures: StoredCaptures; readonly fetchFile: FetchFile; readonly publish: PublishBundle; readonly onPublished: (siteId: string) => Promise<void>; readonly random?: () => number;
 }): Ids {
   const { reads, audit, clock, log } = deps;
   const directory = join(dataDir, "ids-rules");
   const store = createRulesetsStore(deps);
   const [noise, counts, siteBundles] = [createNoiseStore(deps), createCountsStore(deps), createSiteBundlesStore(deps)];
   const thread = createRulesThread({ clock, log, load: (ref) => store.content(ref) });
+  const trials = createTrials({ clock, log });
   const asked: Pick<RulesThread, "ask"> = {
     ask: (...question) => thread.ask(...question).catch((cause: unknown) => {
       throw cause instanceof CollectorError ? new ApiError("SERVICE_UNAVAILABLE", "the rules could not be read now; try again in some seconds", { cause }) : cause;
@@ -81,6 +84,7 @@ export function openIds({ data_dir: dataDir }: { readonly data_dir: string }, de
     overrides, rules: createRulesService({ rulesets: store, noise, counts, thread: asked }), stats: createStatsService({ counts, store: noise, clock }),
     rulesets: createRulesetsService({ store, thread: asked, audit, clock, onFirst: overrides.addFirst, onChanged, onDue: () => void updates.runSoon() }),
     suppressions: createSuppressionsService({ store: noise, audit, clock, probeStates: (tenantId) => readIdsStates(reads, tenantId), onChanged }),
+    trials: createTrialsService({ trials, rulesets: store, noise, thread: asked, captures: deps.captures, addressesOf: () => Promise.resolve({}) }),
     support: createSupportService({ reads, rulesets: store, noise, thread: asked, bundles: siteBundles }),
   };
   return {
@@ -90,6 +94,9 @@ export function openIds({ data_dir: dataDir }: { readonly data_dir: string }, de
       run: () => counts.forgetBefore(toInstant(clock.now() - KEEP_DAYS * DAY_MS).slice(0, 10)),
     })],
     reactions: { intrusions: reaction },
-    close: () => thread.close(),
+    async close() {
+      await trials.close();
+      await thread.close();
+    },
   };
 }

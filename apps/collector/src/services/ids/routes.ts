@@ -10,6 +10,7 @@ import type { RulesService } from "./rules-service.ts";
 import type { RulesetsService } from "./rulesets/service.ts";
 import type { VersionsService } from "./rulesets/versions.ts";
 import type { SupportService } from "./support.ts";
+import type { TrialsService } from "./trials/service.ts";
 
 /** What the routes of intrusion detection use. */
 export interface IdsServices {
@@ -20,6 +21,7 @@ export interface IdsServices {
   readonly suppressions: SuppressionsService;
   readonly stats: StatsService;
   readonly support: SupportService;
+  readonly trials: TrialsService;
 }
 
 const { endpoint, routes } = endpointsOf<IdsServices>();
@@ -76,7 +78,7 @@ export const rulesetsRoutes = routes(
   }),
 );
 
-/** `/ids/rules`, `/ids/overrides`, `/ids/suppressions`, `/ids/support` and `/ids/stats`. */
+/** `/ids/rules`, `/ids/overrides`, `/ids/suppressions`, `/ids/support`, `/ids/stats` and `/ids/test`. */
 export const idsRoutes = routes(
   endpoint("sensors:read", idsOperations.listIdsRules, {
     summary: "Search rules", description: "Of the active versions of all rule sets, by rule set and in the order of their files.", answer: "Rules as they count",
@@ -136,6 +138,12 @@ export const idsRoutes = routes(
   endpoint("sensors:read", idsOperations.readIdsStats, {
     summary: "Read what intrusion rules match most", description: "How often signatures matched, and what might be suppressed: most of all in the first week.", answer: "The counts",
   }, async (c, { stats }) => c.json(await stats.read(identityOf(c).tenantId, c.req.valid("query")), 200)),
+  endpoint("sensors:write", idsOperations.testIdsRule, {
+    summary: "Test a rule on a capture",
+    description: "Whether the rule matches, and where; or which part of it does not. Nothing is changed and no alert is raised. A test reads at most 32 MiB of a capture, for 10 seconds: `problem` says where it "
+    + "stopped. A tenant has one test at a time (429). A stored capture that lies at its probe is sent for and answered 503: ask again after `Retry-After`.",
+    example: { signature_id: 2_010_935, pcap_id: "01939f6e-2a10-7c3e-8f00-000000000004", reason: "case 2026-117" }, answer: "What the capture says of the rule",
+  }, async (c, { trials }) => c.json(await trials.test(actorOf(c), identityOf(c).scopes, c.req.valid("json")), 200)),
 );
 
 /** What is no number names nothing that is there. */

@@ -9,7 +9,7 @@ import type { Audit } from "../../gateway/audit.ts";
 import type { Sealing } from "../../sealing/sealing.ts";
 import type { ServiceModule } from "../../service-module.ts";
 import type { PcapSettings } from "./configuration.ts";
-import { createPcapDownloads } from "./downloads.ts";
+import { createPcapDownloads, type PcapDownloads } from "./downloads.ts";
 import { createDirectoryStore } from "./files/capture-store.ts";
 import { createErrands } from "./errands/errands.ts";
 import { createPcapImport, type ProbeContents } from "./files/import.ts";
@@ -31,6 +31,8 @@ import { createPcapWatches } from "./watches.ts";
 
 /** The service of captures, and what others use of it. */
 export interface PcapModule extends ServiceModule {
+  /** For services that read captures as a download. */
+  readonly downloads: PcapDownloads;
   readonly react: ReturnType<typeof createPcapReaction>["react"];
   /** What is sent to a site's probes; undefined where nothing is set. */
   partFor(siteId: string): Promise<CaptureSettings | undefined>;
@@ -69,15 +71,16 @@ export function openPcap(
   });
   const pcaps = createPcapsService({ store, files, errands, audit, clock, keepLockedMegabytes: settings.keep_locked_megabytes });
   const reaction = createPcapReaction({ quota: { dayRecords: DAY_RECORDS, records: settings.keep_records }, nudge: imports.nudge });
+  const downloads = createPcapDownloads({ store, sealed, settings: siteSettings, commands, audit, clock, log: logger });
   return {
     name: "pcap", mount: "gateway",
     routes: [pcapRoutes({
       pcaps, settings: siteSettings,
       requests: createPcapRequests({ store, commandsStore, commands, audit, clock, log: logger }),
-      downloads: createPcapDownloads({ store, sealed, settings: siteSettings, commands, audit, clock, log: logger }),
+      downloads,
       watches: createPcapWatches({ store: commandsStore, pcaps: store, commands, settings: siteSettings, audit, clock }),
     })],
-    reactions: { pcaps: reaction }, react: reaction.react,
+    downloads, reactions: { pcaps: reaction }, react: reaction.react,
     jobs: [imports.job], retention: [retention.job],
     metrics: [
       { name: "lanthorn_captures", help: "Captures of packets by state", label: "state", read: () => retentionStore.byState() },

@@ -6,6 +6,7 @@ import {
   IdsRulesQuery,
 } from "../ids.ts";
 import { IdsSiteQuery, IdsStats, IdsStatsQuery, IdsSupport, IdsSuppressionCreate, IdsSuppressionRecord, IdsSuppressionsQuery } from "../ids-noise.ts";
+import { IdsTest, IdsTestResult } from "../ids-test.ts";
 import { operations } from "../operation.ts";
 
 const OfRuleset = z.object({ ruleset_id: Id });
@@ -39,5 +40,6 @@ export const idsOperations = operations({
   createIdsSuppression: { target: "POST /ids/suppressions", body: IdsSuppressionCreate, status: 201, answer: IdsSuppressionRecord },
   deleteIdsSuppression: { target: "DELETE /ids/suppressions/{ids_suppression_id}", params: OfSuppression, status: 204 },
   readIdsSupport: { target: "GET /ids/support", query: IdsSiteQuery, status: 200, answer: IdsSupport },
+  testIdsRule: { target: "POST /ids/test", body: IdsTest, status: 200, answer: IdsTestResult },
   readIdsStats: { target: "GET /ids/stats", query: IdsStatsQuery, status: 200, answer: IdsStats },
 });

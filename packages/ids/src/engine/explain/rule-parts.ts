@@ -48,8 +48,18 @@ export function ruleWith(rule: Rule, parts: readonly RulePart[]): Rule {
  * @returns What a rule asks for, in the order in which a person looks at it: header, flow, facts, bytes, what is remembered, thresholds.
  */
 export function partsOf(rule: Rule, header: readonly string[]): readonly RulePart[] {
-  return [...headerParts(rule, header), ...flowParts(rule), ...factParts(rule), ...rule.buffers.flatMap((group) => bufferParts(rule, group)), ...memoryParts(rule)];
+  const asked = [...headerParts(rule, header), ...flowParts(rule), ...factParts(rule), ...rule.buffers.flatMap((group) => bufferParts(rule, group)), ...bitParts(rule)];
+  const rest = asked.slice(MAX_PARTS - 1);
+  const [first] = rest;
+  if (rest.length <= 1 || !first) return [...asked, ...limitParts(rule)];
+  const together: RulePart = {
+    kind: first.kind, text: `${first.text} and ${rest.length - 1} more`, buffer: first.buffer, isApart: false, apply: (one) => rest.reduce((made, { apply }) => apply(made), one),
+  };
+  return [...asked.slice(0, MAX_PARTS - 1), together, ...limitParts(rule)];
 }
+
+/** Emerging Threats' longest rules have some forty. Each is tried with all before it. */
+const MAX_PARTS = 100;
 
 function headerParts(rule: Rule, header: readonly string[]): readonly RulePart[] {
   const { protocol, source, destination } = rule;
@@ -106,13 +116,20 @@ function kindOf({ kind }: BufferMatch): RulePartKind {
   return kind === "content" || kind === "pcre" ? kind : "bytes";
 }
 
-function memoryParts({ states, threshold, detectionFilter }: Rule): readonly RulePart[] {
+function bitParts({ states }: Rule): readonly RulePart[] {
   const asked: readonly StateCondition[] = states.filter(({ operation }) => !CHANGES.has(operation));
-  const parts = asked.map((state) => plain("bits", describeState(state), (one) => ({ ...one, states: [...one.states, state] })));
-  const { track, count, seconds } = detectionFilter ?? { track: "rule", count: 0, seconds: 0 };
-  if (detectionFilter !== null) parts.push(plain("threshold", `detection_filter:track ${track}, count ${count}, seconds ${seconds}`, (one) => ({ ...one, detectionFilter })));
+  return asked.map((state) => plain("bits", describeState(state), (one) => ({ ...one, states: [...one.states, state] })));
+}
+
+function limitParts({ threshold, detectionFilter }: Rule): readonly RulePart[] {
+  const parts: RulePart[] = [];
+  if (detectionFilter !== null) {
+    const { track, count, seconds } = detectionFilter;
+    parts.push(plain("threshold", `detection_filter:track ${track}, count ${count}, seconds ${seconds}`, (one) => ({ ...one, detectionFilter })));
+  }
   if (threshold !== null) {
-    parts.push(plain("threshold", `threshold:type ${threshold.kind}, track ${threshold.track}, count ${threshold.count}, seconds ${threshold.seconds}`, (one) => ({ ...one, threshold })));
+    const { kind, track, count, seconds } = threshold;
+    parts.push(plain("threshold", `threshold:type ${kind}, track ${track}, count ${count}, seconds ${seconds}`, (one) => ({ ...one, threshold })));
   }
   return parts;
 }

@@ -5,7 +5,6 @@
 
 import { createCaptureReader, type Malformed } from "@lanthorn/packets";
 import { createAnalyzer } from "@lanthorn/traffic";
-import { APPLICATIONS } from "../../applications/table.ts";
 import type { Refusal } from "../../rules/parse-rule.ts";
 import type { Rule } from "../../rules/rule.ts";
 import { parseRules, type RuleSetOptions } from "../../rules/rule-set.ts";
@@ -13,8 +12,8 @@ import { readLines } from "../../rules/text/lines.ts";
 import { splitRule } from "../../rules/text/options.ts";
 import type { IdsAlert } from "../alert.ts";
 import { createIds, type Ids } from "../ids.ts";
-import { buildRuleBase, type RuleBase } from "../rule-base/rule-base.ts";
-import { partsOf, type RulePart, ruleWith } from "./rule-parts.ts";
+import { partsOf, type RulePart } from "./rule-parts.ts";
+import { createRuleRun, MADE_GID, type PartTally, type RuleRun } from "./rule-run.ts";
 
 /** A part of the rule and what the capture has of it. */
 export interface TestedPart extends Pick<RulePart, "kind" | "text" | "buffer"> {
@@ -35,26 +34,28 @@ export interface RuleTested {
   readonly rule: Rule;
   /** Without regard to thresholds. */
   readonly matches: number;
-  /** What it would alert; less than `matches` by its thresholds, or as it is of `noalert`. */
+  /** What it would alert: less than `matches` by its thresholds, none of `pass` and `noalert`. */
   readonly alerts: number;
   /** The first `MAX_SHOWN_MATCHES` of `matches`. */
   readonly shown: readonly IdsAlert[];
-  /** Most of a rule that matched have been found; those of one that did not, up to the one that is missed. */
+  /** In the order in which a person looks at them. */
   readonly parts: readonly TestedPart[];
-  /** `null` where it gives an alert. */
+  /** `null` where it matches and its thresholds let it through. */
   readonly missed: MissedPart | null;
   readonly frames: number;
   /** Why the capture was not read to its end; `null` where it was. */
   readonly problem: string | null;
+  /** Some rules gave up at their bound of work, so that a match may be missing. */
+  readonly gaveUp: boolean;
   /** Flowbits and the like that it asks for, and that none of the rules sets. */
   readonly unsetBits: readonly string[];
-  /** Of the rules before it. */
+  /** Of the rules before it; at most `MAX_SHOWN_REFUSALS`. */
   readonly refusals: readonly Refusal[];
 }
 
 /** A test that takes a capture. */
 export interface RuleTest {
-  /** Takes bytes of a pcap or pcapng file in their order. @returns False behind what cannot be read: no more is needed. */
+  /** Takes bytes of a pcap or pcapng file in their order. @returns False where no more is needed: behind what cannot be read, and when time is over. */
   push(bytes: Uint8Array): boolean;
   /** The capture is over; call it once. */
   end(): RuleTested;
@@ -63,86 +64,35 @@ export interface RuleTest {
 /** A test, or why the rule cannot be run. */
 export type RuleTestOpening = { readonly ok: true; readonly test: RuleTest } | { readonly ok: false; readonly refusal: Refusal };
 
+/** What a test is made with. */
+export interface RuleTestOptions extends RuleSetOptions {
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  /** Asked at each frame: whether the rest of the capture is to be left out. */
+  readonly isOver: () => boolean;
+}
+
 /** Enough to see which ones. */
 export const MAX_SHOWN_MATCHES = 20;
+/** The same of rules beside it that are refused. */
+export const MAX_SHOWN_REFUSALS = 50;
 
-/** In which the rule is told from those that are made of it. */
-const GID = 2_000_000;
-
-/**
- * @param text Rules as published. The last is tested; those before it run too, so that bits are set that it asks for.
- * @param random From 0 to below 1.
- */
-export function openRuleTest(text: Uint8Array, options: RuleSetOptions, random: () => number): RuleTestOpening {
+/** @param text Rules as published. The last is tested; those before it run too, so that bits are set that it asks for. */
+export function openRuleTest(text: Uint8Array, options: RuleTestOptions): RuleTestOpening {
   const { rules, refusals, unmet, unsetBits } = parseRules(text, options);
   const last = [...readLines(text)].at(-1);
   const rule = rules.find(({ line }) => line === last?.number);
   const none: Refusal = { line: 1, id: null, gid: 1, keyword: "rule", reason: "there is no rule in the text" };
   if (!rule) return { ok: false, refusal: [...refusals, ...unmet].findLast(({ line }) => line === last?.number) ?? none };
   const header = splitRule(last?.text ?? "");
-  const parts = partsOf(rule, header.ok ? header.header : []);
-  const run = createRun(rule, parts, rules.filter((other) => other !== rule));
-  const refused = run.base.refusals.find(({ id, gid }) => id === rule.id && gid === rule.gid);
-  if (refused) return { ok: false, refusal: refused };
-  const unset = unsetBits.filter(({ ids }) => ids.includes(rule.id)).map(({ name }) => name);
-  return { ok: true, test: createTest(run, { random, unsetBits: unset, refusals: [...refusals, ...unmet, ...run.base.refusals.filter(({ gid }) => gid !== GID)] }) };
+  const run = createRuleRun(rule, partsOf(rule, header.ok ? header.header : []), rules.filter((other) => other !== rule), MAX_SHOWN_MATCHES);
+  const refused = run.base.refusals.find(({ gid, id }) => gid === MADE_GID && id === 1);
+  if (refused) return { ok: false, refusal: { ...refused, id: rule.id, gid: rule.gid } };
+  const beside = [...refusals, ...unmet, ...run.base.refusals.filter(({ gid }) => gid !== MADE_GID)].slice(0, MAX_SHOWN_REFUSALS);
+  return { ok: true, test: createTest(rule, run, options, { unsetBits: unsetBits.filter(({ ids }) => ids.includes(rule.id)).map(({ name }) => name), refusals: beside }) };
 }
 
-/** What is counted of one rule that was made. */
-interface Tally {
-  count: number;
-  first: IdsAlert | null;
-}
-
-interface Run {
-  readonly rule: Rule;
-  readonly parts: readonly RulePart[];
-  readonly base: RuleBase;
-  /** The rule as it is, but that it alerts, and without thresholds. */
-  readonly whole: Tally;
-  /** With thresholds. */
-  readonly alerts: Tally;
-  readonly shown: IdsAlert[];
-  /** By part: the rule up to it. */
-  readonly upTo: readonly Tally[];
-  /** By part: the rule without it; `null` where it cannot be left out. */
-  readonly without: readonly (Tally | null)[];
-  readonly onAlert: (alert: IdsAlert) => void;
-}
-
-function createRun(rule: Rule, parts: readonly RulePart[], others: readonly Rule[]): Run {
-  const tallies = new Map<Rule, Tally>();
-  const add = (made: Rule): Tally => {
-    const tally: Tally = { count: 0, first: null };
-    tallies.set({ ...made, gid: GID, id: tallies.size + 1 }, tally);
-    return tally;
-  };
-  const isLimit = ({ kind }: RulePart) => kind === "threshold";
-  const bytes = parts.filter((part) => !isLimit(part));
-  // It changes what is remembered as it does in earnest.
-  const whole = add({ ...rule, action: "alert", noAlert: false, threshold: null, detectionFilter: null });
-  const alerts = add(ruleWith(rule, parts));
-  const upTo = parts.map((_, index) => add(ruleWith(rule, parts.slice(0, index + 1))));
-  const without = parts.map((part) => (part.isApart ? add(ruleWith(rule, (isLimit(part) ? parts : bytes).filter((other) => other !== part))) : null));
-  const shown: IdsAlert[] = [];
-  const steps = buildRuleBase([...others, rule, ...tallies.keys()], APPLICATIONS);
-  for (;;) {
-    const step = steps.next();
-    if (!step.done) continue;
-    return {
-      rule, parts, base: step.value, whole, alerts, shown, upTo, without,
-      onAlert: (alert) => {
-        const tally = tallies.get(alert.rule);
-        if (!tally) return;
-        tally.count += 1;
-        tally.first ??= alert;
-        if (tally === whole && shown.length < MAX_SHOWN_MATCHES) shown.push(alert);
-      },
-    };
-  }
-}
-
-function createTest(run: Run, { random, ...known }: { readonly random: () => number; readonly unsetBits: readonly string[]; readonly refusals: readonly Refusal[] }): RuleTest {
+function createTest(rule: Rule, run: RuleRun, { random, isOver }: RuleTestOptions, known: Pick<RuleTested, "unsetBits" | "refusals">): RuleTest {
   const ids: Ids = createIds({ base: run.base, onAlert: run.onAlert, limits: TEST_LIMITS });
   const analyzer = createAnalyzer({ random, onFlow: () => {}, onMessage: null, watch: ids.watch });
   const reader = createCaptureReader();
@@ -151,36 +101,50 @@ function createTest(run: Run, { random, ...known }: { readonly random: () => num
     push(bytes) {
       if (problem !== null) return false;
       const { records, malformed } = reader.push(bytes);
-      for (const { bytes: frame, originalLength, seconds, nanoseconds, linkType } of records) analyzer.frame(frame, originalLength, seconds * 1e6 + Math.floor(nanoseconds / 1000), linkType);
+      for (const { bytes: frame, originalLength, seconds, nanoseconds, linkType } of records) {
+        if (isOver()) {
+          problem = `the time is over: what comes behind frame ${analyzer.counters().frames} was not looked at`;
+          return false;
+        }
+        analyzer.frame(frame, originalLength, seconds * 1e6 + Math.floor(nanoseconds / 1000), linkType);
+      }
       problem = describeProblem(malformed);
       return problem === null;
     },
     end() {
       problem ??= describeProblem(reader.end());
       analyzer.flush();
-      return { ...resultOf(run), ...known, frames: analyzer.counters().frames, problem };
+      const { shed, gaveUp } = ids.counters();
+      return { rule, ...resultOf(rule, run), ...known, frames: analyzer.counters().frames, problem, gaveUp: shed + gaveUp > 0 };
     },
   };
 }
 
 /** Many rules are made of one: a packet may take their work together. */
-const TEST_LIMITS = { stepsPerPacket: 50_000_000 };
+const TEST_LIMITS = { stepsPerPacket: 10_000_000 };
 
-function resultOf({ rule, parts, whole, alerts, shown, upTo, without }: Run): Pick<RuleTested, "rule" | "matches" | "alerts" | "shown" | "parts" | "missed"> {
-  const tested = parts.map(({ kind, text, buffer }, index) => ({ kind, text, buffer, matches: upTo[index]?.count ?? 0 }));
+function resultOf(rule: Rule, { whole, alerts, shown, parts: tallies }: RuleRun): Pick<RuleTested, "matches" | "alerts" | "shown" | "parts" | "missed"> {
   const matches = whole.count;
-  const isWhole = matches > 0 && (alerts.count > 0 || !parts.some(({ kind }) => kind === "threshold"));
-  const result = { rule, matches, alerts: rule.noAlert || rule.action === "pass" ? 0 : Math.min(alerts.count === 0 ? matches : alerts.count, matches), shown, parts: tested };
-  if (isWhole) return { ...result, missed: null };
-  // Behind the farthest part that matched with all before it.
-  const at = Math.min(tested.findLastIndex((part) => part.matches > 0) + 1, parts.length - 1);
-  const part = parts[at];
-  if (!part) return { ...result, missed: null };
-  const other = without[at];
-  return {
-    ...result, alerts: 0, missed: { kind: part.kind, text: part.text, buffer: part.buffer, matchesWithout: other ? other.count > 0 : null, candidate: upTo[at - 1]?.first ?? null },
-  };
+  const isSilent = rule.noAlert || rule.action === "pass";
+  // What matches whole matches in part, though what it changed may keep its parts from matching after it.
+  const parts = tallies.map(({ part, upTo }): TestedPart => ({ ...shownPart(part), matches: part.kind === "threshold" ? upTo.count : Math.max(upTo.count, matches) }));
+  return { matches, alerts: isSilent ? 0 : alerts.count, shown, parts, missed: matches > 0 && (alerts.count > 0 || isSilent) ? null : missedOf(tallies, matches > 0) };
 }
+
+/** The part without which the rule matches, else the one behind the farthest that matched with all before it. @param isLimited All but thresholds matched. */
+function missedOf(tallies: RuleRun["parts"], isLimited: boolean): MissedPart | null {
+  const own = tallies.map((tally, index) => ({ ...tally, before: tallies[index - 1] })).filter(({ part }) => (part.kind === "threshold") === isLimited);
+  const farthest = own.find((_, index) => own.slice(index).every(({ upTo }) => upTo.count === 0)) ?? own.at(-1);
+  const matchesWithout = (one: PartTally | undefined) => one?.without !== null && (one?.without.count ?? 0) > 0;
+  const missed = matchesWithout(farthest) ? farthest : (own.findLast(matchesWithout) ?? farthest);
+  return missed ? { ...shownPart(missed.part), matchesWithout: missed.without && missed.without.count > 0, candidate: missed.before?.upTo.first ?? null } : null;
+}
+
+function shownPart({ kind, text, buffer }: RulePart): Pick<RulePart, "kind" | "text" | "buffer"> {
+  return { kind, text: text.length > MAX_PART_TEXT ? `${text.slice(0, MAX_PART_TEXT)}…` : text, buffer };
+}
+
+const MAX_PART_TEXT = 512;
 
 function describeProblem(malformed: Malformed | null): string | null {
   if (malformed === null) return null;

@@ -10,6 +10,7 @@ import { REACTION_ORDER, REACTIONS } from "../../../reactions.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../../testing/gateway.ts";
 import { createAlertReaction } from "../../alerts/reaction/reaction.ts";
 import { type Ids, openIds } from "../open.ts";
+import { noCaptures } from "../testing/rules.ts";
 
 let clock: FakeClock;
 let gateway: TestGateway;
@@ -25,7 +26,7 @@ beforeEach(async () => {
   gateway = await startTestGateway({
     clock,
     modules(parts) {
-      ids = openIds({ data_dir: directory }, { ...parts, log: parts.logger, fetchFile: () => Promise.resolve(null), publish: () => Promise.resolve(true), onPublished: async () => {} });
+      ids = openIds({ data_dir: directory }, { ...parts, log: parts.logger, captures: noCaptures, fetchFile: () => Promise.resolve(null), publish: () => Promise.resolve(true), onPublished: async () => {} });
       return [ids];
     },
   });

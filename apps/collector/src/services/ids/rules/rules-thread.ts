@@ -1,6 +1,7 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { CollectorError } from "../../../errors.ts";
+import { startWorker } from "../start-worker.ts";
 import { FileRefused } from "./file-refused.ts";
 import { MAX_KEPT_VERSIONS, type RuleAnswer, type RuleTask, type RuleTaskName, type RuleTasks, type VersionRef, versionKey } from "./tasks.ts";
 
@@ -69,7 +70,7 @@ export function createRulesThread({ clock, log, load }: {
     else one?.resolve(answer.output as never);
   };
   const start = (): Worker => {
-    const started = startWorker();
+    const started = startWorker(import.meta.url, "rules-worker", { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
     started.on("message", take);
     started.on("error", (error) => fail(describeError(error)));
     started.on("exit", () => fail("its thread ended"));
@@ -132,14 +133,4 @@ function createHeldVersions(load: (ref: VersionRef) => Promise<Uint8Array | null
       for (const key of [...held].slice(0, Math.max(0, held.size - MAX_KEPT_VERSIONS))) held.delete(key);
     },
   };
-}
-
-function startWorker(): Worker {
-  const options = { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } };
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  const program = new URL(`./rules-worker.${extension}`, import.meta.url);
-  if (extension === "js") return new Worker(program, options);
-  // A thread of Node 20 does not take over how its parent reads TypeScript.
-  const source = `import("tsx/esm/api").then(({ register }) => { register(); return import(${JSON.stringify(program.href)}); });`;
-  return new Worker(source, { ...options, eval: true, execArgv: ["--conditions=@lanthorn/source"] });
 }

@@ -1,4 +1,5 @@
 import type { IdsRuleDetails } from "@lanthorn/contract";
+import type { RuleBeside } from "./beside.ts";
 import type { BuiltBundle, BundleOrder } from "./build-bundle.ts";
 import type { RulesDiff } from "./diff.ts";
 import type { PackedRules } from "./read-rules.ts";
@@ -36,6 +37,8 @@ export interface RuleTasks {
     readonly input: { readonly overrides: readonly Override[]; readonly siteId: string | null; readonly gid: number; readonly sid: number };
     readonly output: readonly Omit<IdsRuleDetails, "alerts">[];
   };
+  /** Null where no active version has it. */
+  tested: { readonly input: { readonly overrides: readonly Override[]; readonly siteId: string | null; readonly gid: number; readonly sid: number }; readonly output: RuleBeside | null };
   bundle: { readonly input: BundleOrder; readonly output: BuiltBundle };
   support: { readonly input: { readonly overrides: readonly Override[]; readonly siteId: string | null }; readonly output: readonly SetSupport[] };
 }

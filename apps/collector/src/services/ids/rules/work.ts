@@ -1,3 +1,4 @@
+import { findBeside } from "./beside.ts";
 import { buildBundle } from "./build-bundle.ts";
 import { compareRules } from "./diff.ts";
 import { createEffective } from "./effective.ts";
@@ -37,6 +38,7 @@ export function createRuleWork(): RuleWork {
         case "compare": return compareRules(all.length > 1 ? (all[0] ?? null) : null, all.at(-1) ?? { rules: [] });
         case "search": return searchRules(sets, input.overrides, input.search);
         case "rule": return readRule(sets, input.overrides, input);
+        case "tested": return findBeside(sets, input.overrides, input);
         case "bundle": return buildBundle(all, input);
         case "support": default: return sets.map((set) => supportOf(set, input.overrides, input.siteId));
       }

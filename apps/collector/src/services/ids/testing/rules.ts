@@ -1,4 +1,9 @@
 import { gzipSync } from "node:zlib";
+import { notFound } from "../../../gateway/errors.ts";
+import type { StoredCaptures } from "../trials/service.ts";
+
+/** Where nothing is stored. */
+export const noCaptures: StoredCaptures = { open: () => Promise.reject(notFound("capture")), refused: () => Promise.resolve() };
 
 /** A rule that can be run. @param more Options before its number. */
 export function ruleText(sid: number, message = `ET MALWARE number ${sid}`, more = ""): string {
