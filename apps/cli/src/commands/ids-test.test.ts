@@ -12,9 +12,10 @@ const MATCH: IdsTestResult["shown"][number] = {
   frame: 4, at: "2026-01-01T00:00:00.000Z", direction: "to-server", source: { ip: "192.0.2.1", port: 40_000 }, destination: { ip: "2001:db8::9", port: 80 }, protocol: 6, application: "http",
   buffers: [{ buffer: "http.uri", offset: 0, length: 5, bytes: Buffer.from("/ga\u001B[").toString("base64") }],
 };
+const MISSED: NonNullable<IdsTestResult["missed"]> = { kind: "content", text: 'content:"/gate"', buffer: "http.uri", matches_without: null, candidate: MATCH };
 const RESULT: IdsTestResult = {
   matched: false, matches: 0, alerts: 0, shown: [], refusal: null, rule: "", beside: ["1:7"], beside_refused: [], unset_bits: ["a"], frames: 10, problem: "it is cut off at byte 9", gave_up: false,
-  missed: { kind: "content", text: 'content:"/gate"', buffer: "http.uri", matches_without: null, candidate: MATCH },
+  missed: MISSED,
   parts: [{ kind: "protocol", text: "http", buffer: "", matches: 3 }, { kind: "content", text: 'content:"/gate"', buffer: "http.uri", matches: 0 }],
 };
 const INPUT = { readAll: () => Promise.resolve("alert … (sid:1;)") };
@@ -47,8 +48,8 @@ test("the part that does not match is marked, with the nearest place", async () 
 test.each([
   ["matches", { matched: true, matches: 3, alerts: 1, missed: null, shown: [MATCH] }, "It matches 3 times, and gives 1 alerts."],
   ["is refused", { refusal: { generator_id: 1, signature_id: 1, keyword: "lua", reason: "scripts are not run" }, parts: [], missed: null }, "It cannot be run: lua: scripts are not run."],
-  ["stays below its threshold", { matches: 2, missed: { ...RESULT.missed!, kind: "threshold", text: "threshold:type limit" } }, "It matches 2 times and gives no alert: threshold:type limit."],
-  ["would match without a part", { missed: { ...RESULT.missed!, kind: "flow", text: "flow:to_client", buffer: "", matches_without: true } }, "It does not match: flow: flow:to_client. Without this part it would match."],
+  ["stays below its threshold", { matches: 2, missed: { ...MISSED, kind: "threshold", text: "threshold:type limit" } }, "It matches 2 times and gives no alert: threshold:type limit."],
+  ["would match without a part", { missed: { ...MISSED, kind: "flow", text: "flow:to_client", buffer: "", matches_without: true } }, "It does not match: flow: flow:to_client. Without this part it would match."],
 ] as const)("it is said that a rule %s", async (_, result, line) => {
   const { connection } = connect(result as Partial<IdsTestResult>);
   expect(formatAnswer(await testRule(connection, undefined, { sid: "3:7", pcap: "x" }, INPUT), false)).toContain(line);

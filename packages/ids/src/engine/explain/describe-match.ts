@@ -39,7 +39,7 @@ export function describeMatch(match: BufferMatch): string {
 
 function describeContent({ bytes, isNegated, ignoreCase, offset, depth, distance, within, endsWith }: Content): string {
   const isFirst = offset === 0 && depth === bytes.length;
-  const places = isFirst ? ["startswith"] : (Object.entries({ offset, depth, distance, within }) as [string, Amount | null][])
+  const places = isFirst ? ["startswith"] : Object.entries<Amount | null>({ offset, depth, distance, within })
     .flatMap(([name, at]) => (at === null ? [] : [`${name} ${amount(at)}`]));
   return [`content:${isNegated ? "!" : ""}"${contentText(bytes)}"`, ...(ignoreCase ? ["nocase"] : []), ...places, ...(endsWith ? ["endswith"] : [])].join(", ");
 }
