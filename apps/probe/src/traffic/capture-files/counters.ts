@@ -35,7 +35,11 @@ export function createFrameCounts(interfaces: number): FrameCounts {
   };
   return {
     all,
-    added: (interfaceId, frames) => add(interfaceId, "received", frames),
+    // For each frame: a name that is always the same costs V8 no search.
+    added(interfaceId, frames) {
+      const own = all[interfaceId];
+      if (own) own.received += frames;
+    },
     missing(interfaceId, frames, by) {
       if (by === "probe") add(interfaceId, "received", frames);
       add(interfaceId, by === "probe" ? "droppedByProbe" : "droppedByKernel", frames);

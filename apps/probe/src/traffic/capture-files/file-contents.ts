@@ -27,21 +27,43 @@ const FLOW_PLACES = 2048;
 
 /** Of a file that has nothing yet. @param options.isSummed Whether its summary is read, or only its flows. */
 export function createContents({ isSummed = true }: { readonly isSummed?: boolean } = {}): GrowingContents {
-  const summary = isSummed ? createSummaryMaker() : null;
-  // Without a summary nothing is counted by flow, which costs more than all else that is noted of a frame.
-  const set = summary ? null : createFlowSet({ places: FLOW_PLACES });
-  const places = createFilePlaces();
-  const contents = {
-    summary, places, flows: summary?.flows ?? (set as FlowSet), packets: 0, firstAt: null as number | null, lastAt: null as number | null,
-    add(frame: FrameView, key: FlowKey, isFirst: boolean, position: number) {
-      const at = frame.seconds * 1000 + frame.nanoseconds / 1e6;
-      contents.packets += 1;
-      if (contents.firstAt === null || at < contents.firstAt) contents.firstAt = at;
-      if (contents.lastAt === null || at > contents.lastAt) contents.lastAt = at;
-      places.add(position, at);
-      if (summary) summary.add(frame, key, isFirst);
-      else set?.add(key);
-    },
-  };
-  return contents;
+  return new Contents(isSummed);
+}
+
+/** A class, whose getters are none of its objects' own, and whose times are kept as numbers from the beginning: V8 makes no object for a frame then. */
+class Contents implements GrowingContents {
+  packets = 0;
+  readonly summary: SummaryMaker | null;
+  readonly places = createFilePlaces();
+  private readonly set: FlowSet | null;
+  private first = Number.POSITIVE_INFINITY;
+  private last = Number.NEGATIVE_INFINITY;
+
+  constructor(isSummed: boolean) {
+    this.summary = isSummed ? createSummaryMaker() : null;
+    // Without a summary nothing is counted by flow, which costs more than all else that is noted of a frame.
+    this.set = isSummed ? null : createFlowSet({ places: FLOW_PLACES });
+  }
+
+  get firstAt(): number | null {
+    return this.packets === 0 ? null : this.first;
+  }
+
+  get lastAt(): number | null {
+    return this.packets === 0 ? null : this.last;
+  }
+
+  get flows(): Pick<FlowSet, "forEach" | "isWhole"> {
+    return this.summary?.flows ?? (this.set as FlowSet);
+  }
+
+  add(frame: FrameView, key: FlowKey, isFirst: boolean, position: number): void {
+    const at = frame.seconds * 1000 + frame.nanoseconds / 1e6;
+    this.packets += 1;
+    if (at < this.first) this.first = at;
+    if (at > this.last) this.last = at;
+    this.places.add(position, at);
+    if (this.summary === null) this.set?.add(key);
+    else this.summary.add(frame, key, isFirst);
+  }
 }

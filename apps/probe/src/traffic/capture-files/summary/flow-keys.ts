@@ -1,4 +1,4 @@
-import { decodeFrame, type Frame, isLinkType } from "@lanthorn/packets";
+import { decodeFrame, ETHER_TYPE, type Frame, isLinkType, LINK_TYPE } from "@lanthorn/packets";
 import type { FrameView } from "@lanthorn/packet-io";
 
 /**
@@ -32,12 +32,22 @@ export interface FlowKeyReader {
 /** @param linkType What frames begin with; 1 is Ethernet. */
 export function createFlowKeyReader(linkType = 1): FlowKeyReader {
   const key = new Uint32Array(KEY_WORDS);
-  const read = linkType === 1 ? (frame: FrameView) => readPlain(frame.bytes, frame.offset, frame.length, key) || readDecoded(frame, 1, key)
-    : (frame: FrameView) => readDecoded(frame, linkType, key);
+  let memory: Uint8Array | null = null;
+  let view = new DataView(new ArrayBuffer(0)) as DataView;
+
+  function isPlain(frame: FrameView): boolean {
+    // Frames lie in few stretches of memory: a view is made only for another one.
+    if (frame.bytes !== memory) {
+      memory = frame.bytes;
+      view = new DataView(memory.buffer, memory.byteOffset, memory.length);
+    }
+    return readPlain(view, frame.offset, frame.length, key);
+  }
+
   return {
     key,
     read(frame) {
-      read(frame);
+      if (linkType !== LINK_TYPE.ethernet || !isPlain(frame)) readDecoded(frame, linkType, key);
       return order(key);
     },
   };
@@ -54,31 +64,31 @@ const UDP = 17;
  * for each frame that is written, and a decoded frame costs five times as much.
  * @returns False for any other frame.
  */
-function readPlain(bytes: Buffer, offset: number, length: number, key: FlowKey): boolean {
+function readPlain(view: DataView, offset: number, length: number, key: FlowKey): boolean {
   let at = offset + ETHERNET_BYTES;
   const end = offset + length;
   if (end - at < IPV4_BYTES + 4) return false;
-  let type = ((bytes[at - 2] as number) << 8) | (bytes[at - 1] as number);
-  if (type === 0x8100) {
-    type = ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number);
+  let type = view.getUint16(at - 2);
+  if (type === ETHER_TYPE.vlan) {
+    type = view.getUint16(at + 2);
     at += 4;
   }
-  if (type === 0x0800) {
-    if (end - at < IPV4_BYTES + 4 || bytes[at] !== 0x45 || ((((bytes[at + 6] as number) & 0x3f) | (bytes[at + 7] as number)) !== 0)) return false;
-    const protocol = bytes[at + 9] as number;
+  if (type === ETHER_TYPE.ipv4) {
+    if (end - at < IPV4_BYTES + 4 || view.getUint8(at) !== 0x45 || (view.getUint16(at + 6) & 0x3fff) !== 0) return false;
+    const protocol = view.getUint8(at + 9);
     if (protocol !== TCP && protocol !== UDP) return false;
-    key[0] = word(bytes, at + 12);
-    key[4] = word(bytes, at + 16);
+    key[0] = view.getUint32(at + 12);
+    key[4] = view.getUint32(at + 16);
     key[1] = key[2] = key[3] = key[5] = key[6] = key[7] = 0;
-    key[8] = word(bytes, at + IPV4_BYTES);
+    key[8] = view.getUint32(at + IPV4_BYTES);
     key[9] = FAMILY_IPV4 | protocol;
     return true;
   }
-  if (type !== 0x86dd || end - at < IPV6_BYTES + 4) return false;
-  const protocol = bytes[at + 6] as number;
-  if ((bytes[at] as number) >>> 4 !== 6 || (protocol !== TCP && protocol !== UDP)) return false;
-  for (let index = 0; index < 8; index += 1) key[index] = word(bytes, at + 8 + 4 * index);
-  key[8] = word(bytes, at + IPV6_BYTES);
+  if (type !== ETHER_TYPE.ipv6 || end - at < IPV6_BYTES + 4) return false;
+  const protocol = view.getUint8(at + 6);
+  if (view.getUint8(at) >>> 4 !== 6 || (protocol !== TCP && protocol !== UDP)) return false;
+  for (let index = 0; index < 8; index += 1) key[index] = view.getUint32(at + 8 + 4 * index);
+  key[8] = view.getUint32(at + IPV6_BYTES);
   key[9] = FAMILY_IPV6 | protocol;
   return true;
 }
