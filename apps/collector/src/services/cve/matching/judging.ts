@@ -1,5 +1,6 @@
 import { type Clock, createId, describeError, type Log, nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
+import { commitUnflushed } from "../../../db/query/unflushed.ts";
 import type { Schema } from "../../../db/schema.ts";
 import { CollectorError } from "../../../errors.ts";
 import type { Evidence } from "./evidence.ts";
@@ -87,7 +88,7 @@ export function createJudging(deps: JudgingDependencies): Judging {
       if (answer === null) return false;
       const { judged: { product: _, ...judged }, fresh } = answer;
       await write(id, await readBefore(id), fresh);
-      await db.transaction().execute((trx) => setJudged(trx, [{ id, ...judged, judged_at: toInstant(clock.now()) }]));
+      await commitUnflushed(db, (trx) => setJudged(trx, [{ id, ...judged, judged_at: toInstant(clock.now()) }]));
       return true;
     },
   };

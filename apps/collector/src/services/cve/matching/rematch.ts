@@ -1,5 +1,6 @@
 import { type Clock, createId, nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
+import { commitUnflushed } from "../../../db/query/unflushed.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { Judging } from "./judging.ts";
 import { finishedVersion, putMatchedCves, setFinished, setJudged, setUnreported } from "./store/match-rows.ts";
@@ -70,7 +71,7 @@ async function judgeOutdated({ db, clock, thread, judging, between }: RematchDep
   }
   const at = toInstant(clock.now());
   const untouched = software.filter(({ id }) => !concerned.has(id));
-  await db.transaction().execute((trx) => setJudged(trx, untouched.map(({ id, basis }) => ({ id, ...now, basis, judged_at: at }))));
+  await commitUnflushed(db, (trx) => setJudged(trx, untouched.map(({ id, basis }) => ({ id, ...now, basis, judged_at: at }))));
   for (const one of software) {
     if (stopped.aborted) return;
     if (!concerned.has(one.id)) continue;
@@ -95,7 +96,7 @@ async function refreshFacts({ db, reads, clock, thread }: RematchDependencies, n
     const changed = fresh.filter((row) => JSON.stringify(row) !== JSON.stringify(pick(old.get(row.cve_id), row)));
     const graver = changed.filter(({ cve_id: id, severity, is_kev: isKev }) => old.get(id)?.severity !== severity || old.get(id)?.is_kev !== isKev);
     const software = graver.length === 0 ? [] : await softwareWithCves(reads, graver.map(({ cve_id: id }) => id));
-    await db.transaction().execute(async (trx) => {
+    await commitUnflushed(db, async (trx) => {
       await putMatchedCves(trx, changed);
       for (const id of software) await setUnreported(trx, id);
     });
@@ -116,7 +117,7 @@ export async function noteDevices({ db, reads }: Pick<RematchDependencies, "db" 
     for (const id of software) {
       for (let after: string | null = ""; after !== null && !stopped.aborted;) {
         const from: string = after;
-        after = await db.transaction().execute((trx) => reportDevices(trx, id, { after: from, due: createId() }));
+        after = await commitUnflushed(db, (trx) => reportDevices(trx, id, { after: from, due: createId() }));
         await nextTurn();
       }
     }

@@ -1,5 +1,6 @@
 import { type Clock, createId, nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
+import { commitUnflushed } from "../../../db/query/unflushed.ts";
 import type { Schema } from "../../../db/schema.ts";
 import { settleChanges } from "../../../software/changes-store.ts";
 import type { Allowance } from "./allowance.ts";
@@ -166,7 +167,7 @@ async function writeAssignments(
   { db, clock }: TakeDependencies, tenantId: string, changes: readonly ChangedDevice[], found: readonly (FoundSoftware & { readonly software: KnownSoftware | undefined })[],
 ): Promise<void> {
   const at = toInstant(clock.now());
-  await db.transaction().execute(async (trx) => {
+  await commitUnflushed(db, async (trx) => {
     const devices = await holdDevices(trx, changes.map(({ device_id: id }) => id));
     const wanted = new Map<string, AssignmentRow>();
     for (const { device_id, service_key, port, protocol, service, software } of found) {

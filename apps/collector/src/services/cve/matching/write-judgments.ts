@@ -1,5 +1,6 @@
 import { type Clock, nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
+import { commitUnflushed } from "../../../db/query/unflushed.ts";
 import type { Schema } from "../../../db/schema.ts";
 import {
   addSoftware, endJudgments, findSoftware, type JudgmentRow, type MatchedCveRow, putJudgments, putMatchedCves, setJudged, setUnreported, shownCves, type SoftwareRow,
@@ -47,7 +48,7 @@ export function createJudgmentWriter({ db, thread, clock, known }: {
   /** A transaction that writes judgments, and before them what is shown of their CVEs. */
   const putAll = async (rows: readonly FreshJudgment[], work: (trx: Transaction<Schema>) => Promise<readonly (() => JudgmentRow)[]>) => {
     const facts = await unshown(rows);
-    await db.transaction().execute(async (trx) => {
+    await commitUnflushed(db, async (trx) => {
       await putMatchedCves(trx, facts);
       const judgments = await work(trx);
       for (let from = 0; from < judgments.length; from += TURN) {
@@ -73,7 +74,7 @@ export function createJudgmentWriter({ db, thread, clock, known }: {
     const [{ id } = row] = await addSome([{ row: { ...row, lineage: "", generation: 0 }, fresh: [] }]);
     await write(id, new Map(), fresh);
     const { lineage, generation, basis, judged_at } = row;
-    await db.transaction().execute((trx) => setJudged(trx, [{ id, lineage, generation, basis, judged_at }]));
+    await commitUnflushed(db, (trx) => setJudged(trx, [{ id, lineage, generation, basis, judged_at }]));
     return { id, fingerprint: row.fingerprint, product: row.product };
   };
   const write = async (id: string, before: ReadonlyMap<string, JudgmentRow>, fresh: readonly FreshJudgment[]) => {
@@ -94,7 +95,7 @@ export function createJudgmentWriter({ db, thread, clock, known }: {
       await nextTurn();
     }
     for (let from = 0; from < gone.length; from += CHUNK) {
-      await db.transaction().execute(async (trx) => {
+      await commitUnflushed(db, async (trx) => {
         if (isNews) await setUnreported(trx, id);
         await endJudgments(trx, gone.slice(from, from + CHUNK), at);
       });

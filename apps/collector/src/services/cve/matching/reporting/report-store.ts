@@ -1,5 +1,6 @@
 import { createId } from "@lanthorn/runtime";
 import { type Expression, type Kysely, type Selectable, sql, type SqlBool, type Transaction } from "kysely";
+import { commitUnflushed } from "../../../../db/query/unflushed.ts";
 import type { Schema } from "../../../../db/schema.ts";
 import { noteReports } from "../store/match-rows.ts";
 
@@ -93,7 +94,7 @@ export async function setReported(
 export async function wakeReports(db: Kysely<Schema>, now: string, limit: number): Promise<number> {
   const rows = await db.selectFrom("cve_reports").select(["device_id", "product", "tenant_id"]).where("look_at", "<=", now).limit(limit).execute();
   if (rows.length === 0) return 0;
-  await db.transaction().execute(async (trx) => {
+  await commitUnflushed(db, async (trx) => {
     for (const { device_id: deviceId, product } of rows) {
       await trx.updateTable("cve_reports").set({ look_at: null, due: createId() }).where("device_id", "=", deviceId).where("product", "=", product).execute();
     }
@@ -119,7 +120,7 @@ export async function noteSuppressed(db: Kysely<Schema>, limit: number): Promise
   const pass = await db.selectFrom("cve_suppression_passes").selectAll().orderBy("id").limit(1).executeTakeFirst();
   if (!pass) return false;
   const { tenant_id, device_id, product, site_id, cve_id, after_device, after_product } = pass;
-  await db.transaction().execute(async (trx) => {
+  await commitUnflushed(db, async (trx) => {
     const rows = await trx.selectFrom("service_software").innerJoin("devices", "devices.id", "service_software.device_id")
       .select(["service_software.device_id", "service_software.product", "service_software.tenant_id"]).distinct()
       .where("service_software.tenant_id", "=", tenant_id).where("until", "is", null)

@@ -1,5 +1,6 @@
 import { nextTurn } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
+import { commitUnflushed } from "../../../../db/query/unflushed.ts";
 import type { Schema } from "../../../../db/schema.ts";
 
 const AT_ONCE = 200;
@@ -10,9 +11,9 @@ const AT_ONCE = 200;
  */
 export async function forgetMatches(db: Kysely<Schema>, before: string, stopped: AbortSignal): Promise<number> {
   let total = 0;
-  for (const some of [() => forgetAssignments(db, before), () => forgetJudgments(db, before), () => forgetSoftware(db), () => forgetCves(db), () => forgetReports(db)]) {
+  for (const some of [forgetAssignments, forgetJudgments, forgetSoftware, forgetCves, forgetReports]) {
     for (let went = AT_ONCE; went === AT_ONCE && !stopped.aborted; total += went) {
-      went = await some();
+      went = await commitUnflushed(db, (trx) => some(trx, before));
       await nextTurn();
     }
   }

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable, Transaction } from "kysely";
 import { selectIn } from "../../../../db/query/select-in.ts";
+import { commitUnflushed } from "../../../../db/query/unflushed.ts";
 import { updateMany, upsertMany } from "../../../../db/query/write-many.ts";
 import type { Schema } from "../../../../db/schema.ts";
 
@@ -93,7 +94,7 @@ export function finishedVersion(reads: Kysely<Schema>, name: string): Promise<Pi
 
 /** Says that a pass over all rows is finished. */
 export async function setFinished(db: Kysely<Schema>, row: Selectable<Schema["cve_matching"]>): Promise<void> {
-  await db.transaction().execute((trx) => upsertMany(trx, "cve_matching", { key: ["name"], update: ["lineage", "generation", "at"] }, [row]));
+  await commitUnflushed(db, (trx) => upsertMany(trx, "cve_matching", { key: ["name"], update: ["lineage", "generation", "at"] }, [row]));
 }
 
 /** Those of CVEs of which is written what is shown. */
