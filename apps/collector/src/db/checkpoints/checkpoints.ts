@@ -7,8 +7,8 @@ export interface Checkpoints {
   close(): Promise<void>;
 }
 
-/** Each changes a page or two: as many as SQLite itself waits for. */
-const ROWS = 500;
+/** Each changes a page or two. A checkpoint writes a page once, however often it has changed, and costs the first commit behind it a flush: fewer are cheaper, as long as the log stays below `LOG_PAGES`. */
+const ROWS = 2000;
 const MAX_HEAP_MB = 16;
 
 /** Starts the thread when it is needed first; it ends by itself when nothing is written. Where it fails, SQLite's own checkpoints do its work later. */

@@ -42,7 +42,7 @@ export interface Matcher {
 /** Changes that this replica has written are taken at once; those of others, within this time. */
 const RUN_EVERY_MS = 1000;
 /** What comes together is matched together. */
-const SETTLE_MS = 5;
+const SETTLE_MS = 1;
 /** Reporting waits for matching, and goes on by a few reports where that takes longer. */
 const MAX_REST_MS = 1000;
 const FORGET_EVERY_MS = 3_600_000;
