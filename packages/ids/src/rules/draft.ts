@@ -5,6 +5,7 @@ import type { Absent, BufferMatch, Content, Variable } from "./buffer-match.ts";
 import type { Condition } from "./condition.ts";
 import type { RuleHeader } from "./header/header.ts";
 import type { Rule, RuleClass, RuleReference } from "./rule.ts";
+import type { SharedParts } from "./shared-parts.ts";
 import type { StateCondition } from "./state-condition.ts";
 import type { Transform } from "./transform.ts";
 
@@ -25,6 +26,7 @@ export interface RuleSettings {
   readonly classes: ReadonlyMap<string, RuleClass>;
   /** Beginnings of URLs by system. */
   readonly references: ReadonlyMap<string, string>;
+  readonly shared: SharedParts;
 }
 
 /** What keywords write. */

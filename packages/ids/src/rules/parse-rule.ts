@@ -3,10 +3,11 @@
 import { BUFFER_FACTS } from "./buffer-names.ts";
 import { closeSticky, createDraft, type DraftGroup, type RuleDraft, type RuleSettings } from "./draft.ts";
 import { type HeaderReaders, parseHeader } from "./header/header.ts";
-import { DEFAULT_PRIORITY, idOf } from "./keywords/meta.ts";
+import { idOf } from "./keywords/meta.ts";
 import { findKeyword } from "./keywords/table.ts";
 import { checkRequires } from "./requires.ts";
 import type { BufferGroup, FastPattern, Rule } from "./rule.ts";
+import { DEFAULT_PRIORITY, type SharedParts } from "./shared-parts.ts";
 import { severityOf, techniquesOf } from "./severity.ts";
 import { type RuleOption, splitRule } from "./text/options.ts";
 
@@ -88,28 +89,29 @@ function checkWhole(draft: RuleDraft): { readonly keyword: string; readonly reas
 const MAX_MATCHES = 500;
 
 function toRule(draft: RuleDraft, line: number): Rule {
-  const { header, metadata } = draft;
+  const { header, settings: { shared } } = draft;
   const groups = draft.groups.filter((group) => group.matches.length > 0);
+  const metadata = trimmed(draft.metadata);
+  const priority = draft.priority ?? draft.class?.priority ?? DEFAULT_PRIORITY;
   return {
     id: draft.id, gid: draft.gid, revision: draft.revision, message: draft.message, line,
-    ...header, protocol: { ...header.protocol, applications: draft.applications },
-    flow: draft.flow, conditions: draft.conditions, buffers: groups.map(toGroup), variables: draft.variables, fastPattern: findFastPattern(groups),
-    states: draft.states, threshold: draft.threshold, detectionFilter: draft.detectionFilter, tag: draft.tag, noAlert: draft.noAlert,
-    class: draft.class, priority: draft.priority ?? draft.class?.priority ?? DEFAULT_PRIORITY,
-    severity: severityOf(metadata, draft.priority ?? draft.class?.priority ?? DEFAULT_PRIORITY),
-    references: draft.references, metadata, techniques: techniquesOf(metadata), target: draft.target,
+    action: header.action, protocol: shared.protocol(header.protocol, draft.applications), source: shared.end(header.source.addresses, header.source.ports),
+    destination: shared.end(header.destination.addresses, header.destination.ports), isBidirectional: header.isBidirectional,
+    flow: shared.flow(draft.flow), conditions: trimmed(draft.conditions), buffers: groups.map((group) => toGroup(group, shared)), variables: trimmed(draft.variables),
+    fastPattern: findFastPattern(groups), states: trimmed(draft.states), threshold: draft.threshold, detectionFilter: draft.detectionFilter, tag: draft.tag, noAlert: draft.noAlert,
+    class: draft.class, priority, severity: severityOf(metadata, priority), references: trimmed(draft.references), metadata, techniques: trimmed(techniquesOf(metadata)), target: draft.target,
   };
 }
 
-function toGroup({ buffer, transforms, matches }: DraftGroup): BufferGroup {
-  return {
-    buffer, transforms,
-    matches: matches.map((match) => {
-      if (match.kind !== "content") return match;
-      const { fastPattern: _, ...content } = match;
-      return content;
-    }),
-  };
+const NOTHING: readonly never[] = [];
+
+/** @returns The same without room to grow; what is empty is one object. */
+function trimmed<T>(list: readonly T[]): readonly T[] {
+  return list.length === 0 ? NOTHING : list.slice();
+}
+
+function toGroup({ buffer, transforms, matches }: DraftGroup, shared: SharedParts): BufferGroup {
+  return { buffer, transforms: trimmed(transforms), matches: matches.map((match) => (match.kind === "content" ? shared.content(match) : match)) };
 }
 
 function findFastPattern(groups: readonly DraftGroup[]): FastPattern | null {

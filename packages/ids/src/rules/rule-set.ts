@@ -5,6 +5,7 @@ import { createAddressReader } from "./header/addresses.ts";
 import { createPortReader } from "./header/ports.ts";
 import { parseRule, type Refusal, type RuleContext } from "./parse-rule.ts";
 import type { Rule, RuleClass } from "./rule.ts";
+import { createSharedParts } from "./shared-parts.ts";
 import { type LogicalLine, MAX_RULE_BYTES, readLines } from "./text/lines.ts";
 
 /** What rules are read with. */
@@ -73,7 +74,7 @@ export function* parseRulesInSteps(files: readonly Uint8Array[], options: RuleSe
     readers: {
       addresses: createAddressReader({ ...DEFAULT_VARIABLES.addresses, ...options.addresses }), ports: createPortReader({ ...DEFAULT_VARIABLES.ports, ...options.ports }),
     },
-    settings: { classes: options.classes ?? new Map(), references: options.references ?? new Map() },
+    settings: { classes: options.classes ?? new Map(), references: options.references ?? new Map(), shared: createSharedParts() },
   };
   const rules = new Map<string, Rule>();
   const refusals: Refusal[] = [];

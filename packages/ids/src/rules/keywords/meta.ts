@@ -4,6 +4,7 @@
  */
 
 import type { Threshold, Track } from "../rule.ts";
+import { flatText } from "../shared-parts.ts";
 import { readableText } from "../text/lines.ts";
 import { lookUp } from "../text/look-up.ts";
 import { parseNumber } from "../text/numbers.ts";
@@ -22,19 +23,16 @@ function numberInto(key: "id" | "gid" | "revision" | "priority", min: number, ma
 const message: Keyword = (draft, value) => {
   const quoted = readQuoted(value);
   if (!quoted?.isQuoted || quoted.isNegated) return "its text is not in quotes";
-  draft.message = readableText(unescapeText(quoted.text));
+  draft.message = flatText(readableText(unescapeText(quoted.text)));
   return null;
 };
 
 const classType: Keyword = (draft, value) => {
   const name = value.replaceAll("\"", "").trim();
   if (name === "") return "it is empty";
-  draft.class = draft.settings.classes.get(name.toLowerCase()) ?? { name, description: name, priority: DEFAULT_PRIORITY };
+  draft.class = draft.settings.classes.get(name.toLowerCase()) ?? draft.settings.shared.unknownClass(name);
   return null;
 };
-
-/** What Suricata gives to rules that say nothing. */
-export const DEFAULT_PRIORITY = 3;
 
 const reference: Keyword = (draft, value) => {
   const comma = value.indexOf(",");
@@ -44,14 +42,14 @@ const reference: Keyword = (draft, value) => {
   const prefix = draft.settings.references.get(system);
   const isUrl = system === "url" && prefix === undefined;
   const url = isUrl ? (/^https?:\/\//i.test(id) ? id : `http://${id}`) : prefix === undefined ? null : `${prefix}${id}`;
-  draft.references.push({ system, id, url });
+  draft.references.push(draft.settings.shared.reference(system, id, url));
   return null;
 };
 
 const metadata: Keyword = (draft, value) => {
   for (const pair of splitWords(value.replaceAll("\"", ""))) {
     const space = pair.search(/\s/);
-    if (pair !== "") draft.metadata.push(space < 0 ? [pair, ""] : [pair.slice(0, space), readableText(pair.slice(space + 1).trim())]);
+    if (pair !== "") draft.metadata.push(space < 0 ? draft.settings.shared.pair(pair, "") : draft.settings.shared.pair(pair.slice(0, space), readableText(pair.slice(space + 1).trim())));
   }
   return null;
 };

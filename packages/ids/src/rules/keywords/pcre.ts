@@ -6,6 +6,7 @@
 import type { PcreCapture } from "../buffer-match.ts";
 import type { BufferName } from "../buffer-names.ts";
 import { activeGroup, groupOf, needApplications, type RuleDraft } from "../draft.ts";
+import { flatText } from "../shared-parts.ts";
 import { readQuoted } from "../text/options.ts";
 import type { PcreFlags } from "../transform.ts";
 import type { Keyword } from "./keyword.ts";
@@ -94,7 +95,7 @@ export const pcre: Keyword = (draft, value) => {
   const isRelative = parts.letters.includes("R");
   const group = groupFor(draft, parts.letters, isRelative);
   if (typeof group === "string") return group;
-  group.matches.push({ kind: "pcre", source: parts.source, isNegated: quoted.isNegated, isRelative, flags: flagsOf(parts.letters), captures: parts.captures });
+  group.matches.push({ kind: "pcre", source: flatText(parts.source), isNegated: quoted.isNegated, isRelative, flags: flagsOf(parts.letters), captures: parts.captures });
   draft.lastGroup = group;
   return null;
 };

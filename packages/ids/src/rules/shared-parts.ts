@@ -1,0 +1,132 @@
+/** Parts of rules that are equal are one object in all rules of a load: thousands of rules have the same few flows, metadata and contents. */
+
+import type { Amount, Content } from "./buffer-match.ts";
+import type { FlowCondition, RuleClass, RuleEnd, RuleProtocol, RuleReference } from "./rule.ts";
+import type { AddressSet } from "./address-set.ts";
+import type { PortSet } from "./port-set.ts";
+
+/** What Suricata gives to rules that say nothing. */
+export const DEFAULT_PRIORITY = 3;
+
+type Pair = readonly [key: string, value: string];
+
+/** What rules of one load share. */
+export interface SharedParts {
+  /** @returns The pair, whose texts keep no longer one alive. */
+  pair(key: string, value: string): Pair;
+  reference(system: string, id: string, url: string | null): RuleReference;
+  protocol(protocol: RuleProtocol, applications: readonly string[] | null): RuleProtocol;
+  flow(flow: FlowCondition): FlowCondition;
+  end(addresses: AddressSet, ports: PortSet): RuleEnd;
+  /** A class of which classification.config says nothing. */
+  unknownClass(name: string): RuleClass;
+  /** @returns The content, with its bytes in one run of memory with those of others. */
+  content(content: Content): Content;
+}
+
+/** Of one run of memory for contents; Emerging Threats' have half a megabyte. */
+const RUN_BYTES = 65_536;
+/** A content of more has memory of its own. */
+const MAX_SHARED_BYTES = 4096;
+
+/** @returns Nothing is shared yet. Its memory grows with the text of the rules and no faster, and goes with the load. */
+export function createSharedParts(): SharedParts {
+  const pairs = new Map<string, Map<string, Pair>>();
+  const references = new Map<string, RuleReference>();
+  const protocols = new Map<RuleProtocol["name"], Map<string, RuleProtocol>>();
+  const flows = new Map<string, FlowCondition>();
+  const ends = new Map<AddressSet, Map<PortSet, RuleEnd>>();
+  const classes = new Map<string, RuleClass>();
+  const contents = new Map<string, Content>();
+  const placeBytes = createByteRuns();
+  return {
+    pair(key, value) {
+      let values = pairs.get(key);
+      if (values === undefined) pairs.set(flatText(key), values = new Map());
+      let pair = values.get(value);
+      if (pair === undefined) {
+        pair = [flatText(key), flatText(value)];
+        values.set(pair[1], pair);
+      }
+      return pair;
+    },
+    reference(system, id, url) {
+      const key = `${system} ${id}`;
+      let reference = references.get(key);
+      if (reference === undefined) references.set(flatText(key), reference = { system: flatText(system), id: flatText(id), url: url === null ? null : flatText(url) });
+      return reference;
+    },
+    protocol(protocol, applications) {
+      if (protocol.applications === applications) return protocol;
+      let named = protocols.get(protocol.name);
+      if (named === undefined) protocols.set(protocol.name, named = new Map());
+      const key = applications?.join(" ") ?? "-";
+      let shared = named.get(key);
+      if (shared === undefined) named.set(key, shared = { ...protocol, applications });
+      return shared;
+    },
+    flow({ direction, state, stream, fragments }) {
+      const key = [direction, state, stream, fragments].join(" ");
+      let shared = flows.get(key);
+      if (shared === undefined) flows.set(key, shared = { direction, state, stream, fragments });
+      return shared;
+    },
+    end(addresses, ports) {
+      let ofAddresses = ends.get(addresses);
+      if (ofAddresses === undefined) ends.set(addresses, ofAddresses = new Map());
+      let end = ofAddresses.get(ports);
+      if (end === undefined) ofAddresses.set(ports, end = { addresses, ports });
+      return end;
+    },
+    unknownClass(name) {
+      let shared = classes.get(name);
+      if (shared === undefined) {
+        const own = flatText(name);
+        classes.set(own, shared = { name: own, description: own, priority: DEFAULT_PRIORITY });
+      }
+      return shared;
+    },
+    content(one) {
+      const key = keyOf(one);
+      const known = contents.get(key);
+      if (known !== undefined) return known;
+      const { isNegated, ignoreCase, offset, depth, distance, within, endsWith } = one;
+      const shared: Content = { kind: "content", bytes: placeBytes(one.bytes), isNegated, ignoreCase, offset, depth, distance, within, endsWith };
+      contents.set(key, shared);
+      return shared;
+    },
+  };
+}
+
+function keyOf({ bytes, isNegated, ignoreCase, offset, depth, distance, within, endsWith }: Content): string {
+  const marks = Number(isNegated) + 2 * Number(ignoreCase) + 4 * Number(endsWith);
+  return `${marks} ${amountKey(offset)} ${amountKey(depth)} ${amountKey(distance)} ${amountKey(within)} ${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")}`;
+}
+
+/** Of two rules the same place of their variables is the same amount. */
+function amountKey(amount: Amount | null): string | number {
+  return amount === null ? "" : typeof amount === "number" ? amount : `v${amount.variable}`;
+}
+
+/** Each `Uint8Array` with memory of its own costs 200 bytes beside what it holds. */
+function createByteRuns(): (bytes: Uint8Array) => Uint8Array {
+  let run = new Uint8Array(0);
+  let at = 0;
+  return (bytes) => {
+    if (bytes.length > MAX_SHARED_BYTES) return bytes.slice();
+    if (at + bytes.length > run.length) [run, at] = [new Uint8Array(RUN_BYTES), 0];
+    const placed = run.subarray(at, at + bytes.length);
+    placed.set(bytes);
+    at += bytes.length;
+    return placed;
+  };
+}
+
+/** @returns The same text, which keeps no other alive: a part of a text is a view of the whole to V8. */
+export function flatText(text: string): string {
+  if (text.length < MIN_VIEW_LENGTH) return text;
+  return Buffer.from(text).toString();
+}
+
+/** V8 copies what is shorter. */
+const MIN_VIEW_LENGTH = 13;
