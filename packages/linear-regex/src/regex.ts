@@ -56,14 +56,16 @@ const DEFAULT_BUDGET = 2_000_000;
  * @returns The expression; or why it is refused: malformed, too large, or it uses what is not supported.
  */
 export function compileRegex(source: string, options: Partial<RegexOptions> = {}, limits: { readonly size?: number } = {}): Compiled {
-  const parsed = parseRegex(source, { ...PLAIN_OPTIONS, ...options });
+  const all = { ...PLAIN_OPTIONS, ...options };
+  const parsed = parseRegex(source, all);
   if (!parsed.ok) return parsed;
   const { tree } = parsed;
   const size = programSize(tree.root);
   if (size > (limits.size ?? MAX_STEPS)) return { ok: false, reason: "its counted repetitions are too long" };
   const worst = worstCaseOf(tree.root);
   const alwaysLinear = worst.differs || worst.degree === Infinity;
-  const [linear, native] = [createLinear(tree), createNative(tree)];
+  const readAgain = () => treeOf(source, all);
+  const [linear, native] = [createLinear(tree.captures, readAgain), createNative(readAgain)];
   const exec = (input: string | Uint8Array, budget: Budget = { left: DEFAULT_BUDGET }, from = 0): Match | null => {
     const text = typeof input === "string" ? input : Buffer.from(input.buffer, input.byteOffset, input.byteLength).toString("latin1");
     const steps = alwaysLinear ? Infinity : worstCaseSteps(worst, text);
@@ -77,33 +79,40 @@ export function compileRegex(source: string, options: Partial<RegexOptions> = {}
   };
 }
 
+/** The tree of a pattern that was read before: it is not kept, as it takes ten times the memory of what comes of it. */
+function treeOf(source: string, options: RegexOptions): ParsedTree {
+  const parsed = parseRegex(source, options);
+  if (!parsed.ok) throw new TypeError(`the pattern cannot be read any more: ${parsed.reason}`);
+  return parsed.tree;
+}
+
 /** Both matchers of one pattern, for comparing them; null where it is refused. */
 export function createBothMatchers(
   source: string, options: RegexOptions,
 ): Readonly<Record<"native" | "linear", (text: string) => Match | null>> | null {
   const parsed = parseRegex(source, options);
   if (!parsed.ok) return null;
-  const [linear, native] = [createLinear(parsed.tree), createNative(parsed.tree)];
+  const [linear, native] = [createLinear(parsed.tree.captures, () => parsed.tree), createNative(() => parsed.tree)];
   return { native: (text) => native(text, 0), linear: (text) => linear(text, { left: Infinity }, 0) };
 }
 
-function createNative(tree: ParsedTree): (text: string, from: number) => Match | null {
+function createNative(tree: () => ParsedTree): (text: string, from: number) => Match | null {
   let compiled: ReturnType<typeof toJavaScript> | null = null;
   return (text, from) => {
-    compiled ??= toJavaScript(tree);
+    compiled ??= toJavaScript(tree());
     compiled.regex.lastIndex = from;
     const match = compiled.regex.exec(text);
     return match && { index: match.index, end: match.index + match[0].length, groups: compiled.groups.map((group) => match[group]) };
   };
 }
 
-function createLinear(tree: ParsedTree): (text: string, budget: Budget, from: number) => Match | null {
+function createLinear(captures: number, tree: () => ParsedTree): (text: string, budget: Budget, from: number) => Match | null {
   let program: ReturnType<typeof compileLinear> | null = null;
   return (text, budget, from) => {
-    program ??= compileLinear(tree);
+    program ??= compileLinear(tree());
     const slots = matchLinear(program, text, budget, from);
     if (!slots) return null;
-    const groups = Array.from({ length: tree.captures + 1 }, (_, group) => {
+    const groups = Array.from({ length: captures + 1 }, (_, group) => {
       const start = slots[group * 2] ?? -1;
       const end = slots[group * 2 + 1] ?? -1;
       return start === -1 || end === -1 ? undefined : text.slice(start, end);
