@@ -5,7 +5,7 @@ import type { Absent, BufferMatch, Content, Variable } from "./buffer-match.ts";
 import type { Condition } from "./condition.ts";
 import type { RuleHeader } from "./header/header.ts";
 import type { Rule, RuleClass, RuleReference } from "./rule.ts";
-import type { SharedParts } from "./shared-parts.ts";
+import type { SharedParts } from "./load/shared-parts.ts";
 import type { StateCondition } from "./state-condition.ts";
 import type { Transform } from "./transform.ts";
 
@@ -40,8 +40,8 @@ export interface RuleDraft extends Mutable<Pick<Rule, "id" | "gid" | "revision" 
   readonly references: RuleReference[];
   readonly groups: DraftGroup[];
   readonly variables: string[];
-  /** Names of keywords that may stand once and were read. */
-  readonly seen: Set<string>;
+  /** Bits of keywords that may stand once and were read. */
+  seen: number;
   priority: number | null;
   /** Protocols that keywords allow so far. */
   applications: readonly string[] | null;
@@ -57,7 +57,7 @@ export function createDraft(header: RuleHeader, settings: RuleSettings): RuleDra
   return {
     header, settings, id: 0, gid: 1, revision: 0, message: "", threshold: null, detectionFilter: null, tag: null, noAlert: false, class: null, target: null,
     flow: { direction: null, state: null, stream: null, fragments: null }, conditions: [], states: [], metadata: [], references: [], groups: [], variables: [],
-    seen: new Set(), priority: null, applications: header.protocol.applications, sticky: null, lastContent: null, lastGroup: null,
+    seen: 0, priority: null, applications: header.protocol.applications, sticky: null, lastContent: null, lastGroup: null,
   };
 }
 
@@ -97,12 +97,7 @@ export interface WholeContent extends Pick<Content, "isNegated" | "ignoreCase" |
 export function addContent(draft: RuleDraft, bytes: Uint8Array, { buffer, isNegated, ignoreCase, isWhole, endsWith }: WholeContent): void {
   const group = groupOf(draft, buffer, [], BUFFER_FACTS.get(buffer)?.isMultiple ?? false);
   const placed = isWhole ? { offset: 0, depth: bytes.length } : {};
-  group.matches.push({ ...EMPTY_CONTENT, bytes: ignoreCase ? lowerCase(bytes) : bytes, isNegated, ignoreCase, endsWith, ...placed });
-}
-
-/** @returns A copy with ASCII's letters in lower case. */
-export function lowerCase(bytes: Uint8Array): Uint8Array {
-  return bytes.map((byte) => (byte >= 65 && byte <= 90 ? byte + 32 : byte));
+  group.matches.push({ ...EMPTY_CONTENT, bytes: ignoreCase ? draft.settings.shared.lowerCase(bytes) : bytes, isNegated, ignoreCase, endsWith, ...placed });
 }
 
 /** A content without modifiers. */

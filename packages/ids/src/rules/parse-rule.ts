@@ -7,7 +7,7 @@ import { idOf } from "./keywords/meta.ts";
 import { findKeyword } from "./keywords/table.ts";
 import { checkRequires } from "./requires.ts";
 import type { BufferGroup, FastPattern, Rule } from "./rule.ts";
-import { DEFAULT_PRIORITY, type SharedParts } from "./shared-parts.ts";
+import { DEFAULT_PRIORITY, type SharedParts } from "./load/shared-parts.ts";
 import { severityOf, techniquesOf } from "./severity.ts";
 import { type RuleOption, splitRule } from "./text/options.ts";
 
@@ -58,14 +58,15 @@ export function parseRule(text: string, line: number, { readers, settings }: Rul
 }
 
 /** Keywords that are read but once; Suricata refuses rules that repeat them. */
-const SINGLE: ReadonlySet<string> = new Set(["sid", "gid", "rev", "msg", "classtype", "priority"]);
+const SINGLE: ReadonlyMap<string, number> = new Map(["sid", "gid", "rev", "msg", "classtype", "priority"].map((name, index) => [name, 1 << index]));
 
 function readOption(draft: RuleDraft, { name, value }: RuleOption): string | null {
   const keyword = findKeyword(name);
   if (typeof keyword === "string") return keyword;
-  if (SINGLE.has(name)) {
-    if (draft.seen.has(name)) return "it stands twice";
-    draft.seen.add(name);
+  const single = SINGLE.get(name);
+  if (single !== undefined) {
+    if ((draft.seen & single) !== 0) return "it stands twice";
+    draft.seen |= single;
   }
   return keyword(draft, value ?? "");
 }

@@ -5,7 +5,7 @@ import { createAddressReader } from "./header/addresses.ts";
 import { createPortReader } from "./header/ports.ts";
 import { parseRule, type Refusal, type RuleContext } from "./parse-rule.ts";
 import type { Rule, RuleClass } from "./rule.ts";
-import { createSharedParts } from "./shared-parts.ts";
+import { createSharedParts } from "./load/shared-parts.ts";
 import { type LogicalLine, MAX_RULE_BYTES, readLines } from "./text/lines.ts";
 
 /** What rules are read with. */

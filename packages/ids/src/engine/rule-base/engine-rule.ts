@@ -7,6 +7,7 @@ import type { Condition } from "../../rules/condition.ts";
 import type { BufferMatch } from "../../rules/buffer-match.ts";
 import type { AddressSet } from "../../rules/address-set.ts";
 import type { BufferGroup, Rule } from "../../rules/rule.ts";
+import type { CompiledRules } from "./compiled-rules.ts";
 
 /**
  * When a rule is looked at: `address` for a flow's first packet each way; `packet` and `stream` for payloads and chunks of a stream;
@@ -30,33 +31,51 @@ export class EngineRule {
   readonly isNegative: boolean;
   /** It counts from the beginning of the payload: of a whole chunk. */
   readonly isPlaced: boolean;
+  /** It was run since somebody set this to false. */
+  wasUsed = false;
+  readonly #compiled: CompiledRules;
   #runnable: RunnableRule | null = null;
   #isBroken = false;
 
-  constructor(rule: Rule) {
+  constructor(rule: Rule, compiled: CompiledRules) {
     this.rule = rule;
+    this.#compiled = compiled;
     this.kind = kindOf(rule);
     this.key = rule.gid * 0x1_0000_0000 + rule.id;
-    this.packetConditions = rule.conditions.filter((condition) => !isOfTransaction(condition));
-    this.transactionConditions = rule.conditions.filter(isOfTransaction);
+    this.packetConditions = chosen(rule.conditions, (condition) => !isOfTransaction(condition));
+    this.transactionConditions = chosen(rule.conditions, isOfTransaction);
     this.isNegative = rule.buffers.some(isNegative);
     this.isPlaced = rule.buffers.some((group) => group.buffer === "payload" && group.matches.some(countsFromBegin));
   }
 
-  /** What is asked of the bytes, compiled when the rule first comes near a match: a set of rules has thousands of expressions. */
+  /** What is asked of the bytes, compiled when the rule comes near a match: a set of rules has thousands of expressions. */
   get runnable(): RunnableRule | null {
+    this.wasUsed = true;
     if (this.#runnable === null && !this.#isBroken) {
       const compiled = compileRule(this.rule);
-      if (compiled.ok) this.#runnable = compiled.rule;
-      else this.#isBroken = true;
+      if (compiled.ok) {
+        this.#runnable = compiled.rule;
+        this.#compiled.add(this);
+      } else this.#isBroken = true;
     }
     return this.#runnable;
+  }
+
+  /** What was compiled goes; it is compiled again when it is needed. */
+  forget(): void {
+    this.#runnable = null;
   }
 
   /** Whether it may match in a direction at all. */
   isFor(direction: Direction): boolean {
     return this.rule.flow.direction === null || this.rule.flow.direction === direction;
   }
+}
+
+const NO_CONDITIONS: readonly Condition[] = [];
+
+function chosen(conditions: readonly Condition[], isChosen: (condition: Condition) => boolean): readonly Condition[] {
+  return conditions.some(isChosen) ? conditions.filter(isChosen) : NO_CONDITIONS;
 }
 
 /** @returns Whether a group is of what a parser fills. */

@@ -107,7 +107,7 @@ const entropy: Keyword = (draft, value) => {
 function valued(buffer: BufferName, form: { readonly ignoreCase?: boolean; readonly isWhole?: boolean; readonly endsWith?: boolean; readonly prefix?: string } = {}): Keyword {
   return (draft: RuleDraft, value) => {
     const quoted = readQuoted(value);
-    const bytes = quoted ? parseContentBytes(`${form.prefix ?? ""}${quoted.text}`) : "its quotes are not closed";
+    const bytes = quoted ? draft.settings.shared.bytes(`${form.prefix ?? ""}${quoted.text}`, parseContentBytes) : "its quotes are not closed";
     if (!quoted || typeof bytes === "string") return typeof bytes === "string" ? bytes : "it is empty";
     addContent(draft, bytes, { buffer, isNegated: quoted.isNegated, ignoreCase: form.ignoreCase ?? false, isWhole: form.isWhole ?? false, endsWith: form.endsWith ?? false });
     return needApplications(draft, BUFFER_FACTS.get(buffer)?.applications ?? []);

@@ -4,7 +4,7 @@
  */
 
 import type { Amount } from "../buffer-match.ts";
-import { addMatch, type DraftContent, EMPTY_CONTENT, findVariable, groupOf, lowerCase, needApplications, type RuleDraft } from "../draft.ts";
+import { addMatch, type DraftContent, EMPTY_CONTENT, findVariable, groupOf, needApplications, type RuleDraft } from "../draft.ts";
 import { parseInteger, parseNumber } from "../text/numbers.ts";
 import { readQuoted } from "../text/options.ts";
 import type { Keyword } from "./keyword.ts";
@@ -15,38 +15,55 @@ const MAX_PLACE = 1_048_576;
 const MAX_CONTENT_BYTES = 65_535;
 const ESCAPED = "\"\\;:";
 
+/** Reused: what is read is copied out of it. */
+const scratch = new Uint8Array(MAX_CONTENT_BYTES);
+
+const BAR = 0x7c;
+const BACKSLASH = 0x5c;
+const SPACE = 0x20;
+/** Values of hexadecimal digits by their code; -1 for all else. */
+const DIGITS = Int8Array.from({ length: 256 }, (_, code) => (/[0-9a-f]/i.test(String.fromCharCode(code)) ? Number.parseInt(String.fromCharCode(code), 16) : -1));
+
 /** @returns The bytes of a content: characters, escapes, and hexadecimal between bars; or the reason. */
 export function parseContentBytes(text: string): Uint8Array | string {
-  const bytes = new Uint8Array(text.length);
   let count = 0;
   let isHex = false;
   let high = -1;
   for (let at = 0; at < text.length; at += 1) {
-    const character = text.charAt(at);
-    if (character === "|") {
+    let code = text.charCodeAt(at);
+    if (code === BAR) {
       if (high >= 0) return "an odd number of hexadecimal digits";
       isHex = !isHex;
-    } else if (isHex) {
-      const digit = character === " " ? -1 : Number.parseInt(character, 16);
-      if (Number.isNaN(digit)) return `${character} is no hexadecimal digit`;
-      if (digit >= 0 && high >= 0) bytes[count++] = high * 16 + digit;
-      if (digit >= 0) high = high >= 0 ? -1 : digit;
-    } else if (character === "\\") {
+      continue;
+    }
+    if (isHex) {
+      if (code === SPACE) continue;
+      const digit = DIGITS[code] ?? -1;
+      if (digit < 0) return `${text.charAt(at)} is no hexadecimal digit`;
+      if (high < 0) {
+        high = digit;
+        continue;
+      }
+      code = high * 16 + digit;
+      high = -1;
+    } else if (code === BACKSLASH) {
       at += 1;
       if (at >= text.length || !ESCAPED.includes(text.charAt(at))) return `the backslash stands before ${text.charAt(at) || "nothing"}`;
-      bytes[count++] = text.charCodeAt(at);
-    } else bytes[count++] = text.charCodeAt(at);
+      code = text.charCodeAt(at);
+    }
+    if (count === MAX_CONTENT_BYTES) return `it has more than ${MAX_CONTENT_BYTES} bytes`;
+    scratch[count] = code;
+    count += 1;
   }
   if (isHex) return "a bar is not closed";
-  if (count === 0) return "it is empty";
-  return count > MAX_CONTENT_BYTES ? `it has more than ${MAX_CONTENT_BYTES} bytes` : bytes.slice(0, count);
+  return count === 0 ? "it is empty" : scratch.slice(0, count);
 }
 
 /** Reads `content`. */
 export const content: Keyword = (draft, value) => {
   const quoted = readQuoted(value);
   if (!quoted?.isQuoted) return "its text is not in quotes";
-  const bytes = parseContentBytes(quoted.text);
+  const bytes = draft.settings.shared.bytes(quoted.text, parseContentBytes);
   if (typeof bytes === "string") return bytes;
   const made: DraftContent = { ...EMPTY_CONTENT, bytes, isNegated: quoted.isNegated };
   const group = addMatch(draft, made);
@@ -87,9 +104,9 @@ const MIXED = "offset and depth cannot stand with distance and within";
 
 /** Modifiers by name. */
 export const CONTENT_MODIFIERS: Readonly<Record<string, Keyword>> = {
-  nocase: modifier((target) => {
+  nocase: modifier((target, _, { settings: { shared } }) => {
     target.ignoreCase = true;
-    target.bytes = lowerCase(target.bytes);
+    target.bytes = shared.lowerCase(target.bytes);
     return null;
   }),
   offset: place((target, amount) => {

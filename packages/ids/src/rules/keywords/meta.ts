@@ -4,7 +4,7 @@
  */
 
 import type { Threshold, Track } from "../rule.ts";
-import { flatText } from "../shared-parts.ts";
+import { flatText } from "../text/flat-text.ts";
 import { readableText } from "../text/lines.ts";
 import { lookUp } from "../text/look-up.ts";
 import { parseNumber } from "../text/numbers.ts";

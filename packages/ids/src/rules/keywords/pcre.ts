@@ -6,7 +6,7 @@
 import type { PcreCapture } from "../buffer-match.ts";
 import type { BufferName } from "../buffer-names.ts";
 import { activeGroup, groupOf, needApplications, type RuleDraft } from "../draft.ts";
-import { flatText } from "../shared-parts.ts";
+import { flatText } from "../text/flat-text.ts";
 import { readQuoted } from "../text/options.ts";
 import type { PcreFlags } from "../transform.ts";
 import type { Keyword } from "./keyword.ts";

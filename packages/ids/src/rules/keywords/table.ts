@@ -32,6 +32,8 @@ const KEYWORDS: ReadonlyMap<string, Keyword> = new Map(Object.entries<Keyword>({
 
 /** @returns What reads the keyword, or the reason why nothing does. Names are in any letter case. */
 export function findKeyword(name: string): Keyword | string {
+  const keyword = KEYWORDS.get(name);
+  if (keyword !== undefined) return keyword;
   const lower = name.toLowerCase();
   return KEYWORDS.get(lower) ?? (Object.hasOwn(REFUSED, lower) ? REFUSED[lower] : undefined) ?? "unknown keyword";
 }

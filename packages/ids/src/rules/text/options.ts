@@ -38,10 +38,10 @@ function splitHeader(text: string): readonly string[] | null {
   let depth = 0;
   let start = -1;
   for (let at = 0; at <= text.length; at += 1) {
-    const character = text[at] ?? " ";
+    const character = text.charAt(at);
     if (character === "[") depth += 1;
-    if (character === "]") depth -= 1;
-    const isSpace = depth === 0 && /\s/.test(character);
+    else if (character === "]") depth -= 1;
+    const isSpace = depth === 0 && isWhite(character);
     if (!isSpace && start < 0) start = at;
     if (isSpace && start >= 0) {
       words.push(text.slice(start, at));
@@ -51,11 +51,18 @@ function splitHeader(text: string): readonly string[] | null {
   return depth === 0 ? words : null;
 }
 
+/** The end of the text too. */
+function isWhite(character: string): boolean {
+  return character === " " || character === "" || /\s/.test(character);
+}
+
+const BACKSLASH = 0x5c;
+
 function splitOptions(text: string): readonly RuleOption[] | null {
   const options: RuleOption[] = [];
   let start = 0;
   for (let end = text.indexOf(";"); end >= 0; end = text.indexOf(";", end + 1)) {
-    if (text[end - 1] === "\\" && end > start) continue;
+    if (end > start && text.charCodeAt(end - 1) === BACKSLASH) continue;
     const option = readOption(text.slice(start, end));
     if (option) options.push(option);
     start = end + 1;

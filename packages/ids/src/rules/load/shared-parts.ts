@@ -1,9 +1,10 @@
 /** Parts of rules that are equal are one object in all rules of a load: thousands of rules have the same few flows, metadata and contents. */
 
-import type { Amount, Content } from "./buffer-match.ts";
-import type { FlowCondition, RuleClass, RuleEnd, RuleProtocol, RuleReference } from "./rule.ts";
-import type { AddressSet } from "./address-set.ts";
-import type { PortSet } from "./port-set.ts";
+import type { FlowCondition, RuleClass, RuleEnd, RuleProtocol, RuleReference } from "../rule.ts";
+import type { AddressSet } from "../address-set.ts";
+import type { PortSet } from "../port-set.ts";
+import { createSharedContents, type SharedContents } from "./shared-contents.ts";
+import { flatText } from "../text/flat-text.ts";
 
 /** What Suricata gives to rules that say nothing. */
 export const DEFAULT_PRIORITY = 3;
@@ -11,7 +12,7 @@ export const DEFAULT_PRIORITY = 3;
 type Pair = readonly [key: string, value: string];
 
 /** What rules of one load share. */
-export interface SharedParts {
+export interface SharedParts extends SharedContents {
   /** @returns The pair, whose texts keep no longer one alive. */
   pair(key: string, value: string): Pair;
   reference(system: string, id: string, url: string | null): RuleReference;
@@ -20,14 +21,7 @@ export interface SharedParts {
   end(addresses: AddressSet, ports: PortSet): RuleEnd;
   /** A class of which classification.config says nothing. */
   unknownClass(name: string): RuleClass;
-  /** @returns The content, with its bytes in one run of memory with those of others. */
-  content(content: Content): Content;
 }
-
-/** Of one run of memory for contents; Emerging Threats' have half a megabyte. */
-const RUN_BYTES = 65_536;
-/** A content of more has memory of its own. */
-const MAX_SHARED_BYTES = 4096;
 
 /** @returns Nothing is shared yet. Its memory grows with the text of the rules and no faster, and goes with the load. */
 export function createSharedParts(): SharedParts {
@@ -37,8 +31,6 @@ export function createSharedParts(): SharedParts {
   const flows = new Map<string, FlowCondition>();
   const ends = new Map<AddressSet, Map<PortSet, RuleEnd>>();
   const classes = new Map<string, RuleClass>();
-  const contents = new Map<string, Content>();
-  const placeBytes = createByteRuns();
   return {
     pair(key, value) {
       let values = pairs.get(key);
@@ -86,47 +78,6 @@ export function createSharedParts(): SharedParts {
       }
       return shared;
     },
-    content(one) {
-      const key = keyOf(one);
-      const known = contents.get(key);
-      if (known !== undefined) return known;
-      const { isNegated, ignoreCase, offset, depth, distance, within, endsWith } = one;
-      const shared: Content = { kind: "content", bytes: placeBytes(one.bytes), isNegated, ignoreCase, offset, depth, distance, within, endsWith };
-      contents.set(key, shared);
-      return shared;
-    },
+    ...createSharedContents(),
   };
 }
-
-function keyOf({ bytes, isNegated, ignoreCase, offset, depth, distance, within, endsWith }: Content): string {
-  const marks = Number(isNegated) + 2 * Number(ignoreCase) + 4 * Number(endsWith);
-  return `${marks} ${amountKey(offset)} ${amountKey(depth)} ${amountKey(distance)} ${amountKey(within)} ${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")}`;
-}
-
-/** Of two rules the same place of their variables is the same amount. */
-function amountKey(amount: Amount | null): string | number {
-  return amount === null ? "" : typeof amount === "number" ? amount : `v${amount.variable}`;
-}
-
-/** Each `Uint8Array` with memory of its own costs 200 bytes beside what it holds. */
-function createByteRuns(): (bytes: Uint8Array) => Uint8Array {
-  let run = new Uint8Array(0);
-  let at = 0;
-  return (bytes) => {
-    if (bytes.length > MAX_SHARED_BYTES) return bytes.slice();
-    if (at + bytes.length > run.length) [run, at] = [new Uint8Array(RUN_BYTES), 0];
-    const placed = run.subarray(at, at + bytes.length);
-    placed.set(bytes);
-    at += bytes.length;
-    return placed;
-  };
-}
-
-/** @returns The same text, which keeps no other alive: a part of a text is a view of the whole to V8. */
-export function flatText(text: string): string {
-  if (text.length < MIN_VIEW_LENGTH) return text;
-  return Buffer.from(text).toString();
-}
-
-/** V8 copies what is shorter. */
-const MIN_VIEW_LENGTH = 13;
