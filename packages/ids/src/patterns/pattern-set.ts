@@ -1,10 +1,13 @@
 /**
  * Finds which of many patterns are in a buffer, in one pass over it.
  *
- * Each pattern is filed under a window of four of its bytes in lower case. At each byte the window that ends there is hashed and looked up
- * in a bitmap; where its bit is set, the patterns filed under it are compared. Patterns of one to three bytes are found by the last two.
+ * The buffer is read in words of four bytes at places that four divides. A pattern of seven bytes or more holds such a word wherever it
+ * begins, so it is filed under four of its own: one for each remainder of its beginning. A word that nothing is filed under, as nearly all are, costs
+ * one look into a map. Shorter patterns are filed the same way under pairs at even places, or, of one and two bytes, anywhere.
+ * Numbers of several bytes have the lowest byte first, as the processors that Node runs on.
  */
-import { createWindowChooser, lowerCase, WINDOW_BYTES, windowAt } from "./window-choice.ts";
+import { lowerCase } from "./window-choice.ts";
+import { fileByWindows, listWindows, mapOfHashes, mapOfPairs, MULTIPLIER, type WindowLists } from "./window-lists.ts";
 
 /** What is searched for, and where it may be. */
 export interface Pattern {
@@ -34,16 +37,14 @@ export interface PatternSet {
   readonly longestList: number;
 }
 
-/** So many bits of the bitmap for each pattern: one in 32 places stops for nothing. */
-const BITS_PER_PATTERN = 32;
-const MIN_HASH_BITS = 8;
-/** 32 KiB of bitmap, which stays in the processor's first cache. */
-const MAX_HASH_BITS = 18;
-/** So many fewer bits than the bitmap's name a list of patterns, as the lists' beginnings take 32 bits each. */
-const STARTS_SHIFT = 4;
-const PAIR_BITS = 16;
-/** Knuth's: 2³² divided by the golden ratio. */
-const MULTIPLIER = 0x9e3779b1;
+/** So many places of the map for each window: few words stop for nothing. */
+const PLACES_PER_WINDOW = 16;
+const MIN_MAP_BITS = 8;
+/** 64 KiB of map. */
+const MAX_MAP_BITS = 16;
+/** So many windows share a list. */
+const LIST_BITS_LESS = 4;
+const MAX_PAIR_LIST_BITS = 10;
 
 const LOWER = Uint8Array.from({ length: 256 }, (_, byte) => lowerCase(byte));
 
@@ -56,15 +57,6 @@ interface Tables {
   readonly offsets: Uint32Array;
   readonly depths: Uint32Array;
   readonly endsWith: Uint8Array;
-}
-
-/** Lists of patterns: each from `starts[list]` to before `starts[list + 1]`. */
-interface Filed {
-  readonly starts: Uint32Array;
-  readonly patterns: Uint32Array;
-  /** The window itself, and how many bytes of its pattern are behind it and before its end, with it. */
-  readonly windows: Int32Array;
-  readonly ends: Uint32Array;
 }
 
 /** @param patterns Their places in this list name them. Equal ones are found each. */
@@ -80,26 +72,32 @@ export function createPatternSet(patterns: readonly Pattern[]): PatternSet {
 export function* createPatternSetSteps(patterns: readonly Pattern[]): Generator<undefined, PatternSet> {
   const tables = tablesOf(patterns);
   yield;
-  const hashBits = hashBitsFor(patterns);
-  const [longEntries, shortEntries] = [yield* fileLong(patterns, 32 - hashBits), fileShort(patterns)];
+  const { words, evenPairs, anyPairs } = yield* fileByWindows(patterns);
   yield;
-  const [long, short] = [file(longEntries, STARTS_SHIFT, hashBits), file(shortEntries, 0, PAIR_BITS)];
-  const [bitmap, pairs] = [bitmapOf(longEntries, hashBits), bitmapOf(shortEntries, PAIR_BITS)];
-  const found = new Uint32Array(patterns.length);
-  const seen = new Uint8Array(patterns.length);
-  const arrays = [...Object.values(tables), ...Object.values(long), ...Object.values(short), bitmap, pairs, found, seen] as readonly ArrayBufferView[];
-  const search: Search = { tables, long, short, bitmap, pairs, shift: 32 - hashBits, found, seen, count: 0 };
+  const mapBits = Math.min(Math.max(Math.ceil(Math.log2(words.length * PLACES_PER_WINDOW + 1)), MIN_MAP_BITS), MAX_MAP_BITS);
+  const pairs = [...evenPairs, ...anyPairs];
+  const search: Search = {
+    tables, found: new Uint32Array(patterns.length), seen: new Uint8Array(patterns.length), count: 0, length: 0,
+    wordMap: mapOfHashes(words, mapBits), wordShift: 32 - mapBits, words: listWindows(words, mapBits - LIST_BITS_LESS),
+    evenPairMap: mapOfPairs(pairs), anyPairMap: mapOfPairs(anyPairs), pairs: listWindows(pairs, Math.min(MAX_PAIR_LIST_BITS, Math.ceil(Math.log2(pairs.length + 2)))),
+  };
+  const { found, seen } = search;
+  const [hasPairs, hasAnyPairs] = [pairs.length > 0, anyPairs.length > 0];
+  const arrays = [...Object.values(tables), ...Object.values(search.words), ...Object.values(search.pairs), ...Object.values(search)].filter((one) => ArrayBuffer.isView(one));
   return {
     find: (buffer) => {
       search.count = 0;
-      if (short.patterns.length > 0) findAll(search, buffer);
-      else findLong(search, buffer);
-      for (let index = 0; index < search.count; index += 1) seen[found[index] ?? 0] = 0;
+      fillScratch(buffer);
+      search.length = buffer.length;
+      if (hasPairs) findWordsAndPairs(search);
+      else findWords(search);
+      if (hasAnyPairs) findOddPairs(search);
+      for (let index = 0; index < search.count; index += 1) seen[found[index] as number] = 0;
       return search.count;
     },
     found,
     size: arrays.reduce((sum, { byteLength }) => sum + byteLength, 0),
-    longestList: [long, short].reduce((most, { starts }) => {
+    longestList: [search.words, search.pairs].reduce((most, { starts }) => {
       for (let list = 1; list < starts.length; list += 1) most = Math.max(most, (starts[list] ?? 0) - (starts[list - 1] ?? 0));
       return most;
     }, 0),
@@ -108,64 +106,108 @@ export function* createPatternSetSteps(patterns: readonly Pattern[]): Generator<
 
 interface Search {
   readonly tables: Tables;
-  readonly long: Filed;
-  readonly short: Filed;
-  /** A bit for each hash of a window that something is filed under. */
-  readonly bitmap: Uint32Array;
-  /** A bit for each two bytes that something short ends with. */
-  readonly pairs: Uint32Array;
-  readonly shift: number;
   readonly found: Uint32Array;
   readonly seen: Uint8Array;
   count: number;
+  /** Bytes of the buffer. */
+  length: number;
+  readonly wordMap: Uint8Array;
+  readonly wordShift: number;
+  readonly words: WindowLists;
+  readonly evenPairMap: Uint32Array;
+  readonly anyPairMap: Uint32Array;
+  readonly pairs: WindowLists;
 }
 
-function findAll(search: Search, buffer: Uint8Array): void {
-  const { bitmap, pairs, shift } = search;
-  let window = 0;
-  for (let at = 0; at < buffer.length; at += 1) {
-    window = (window << 8) | (LOWER[buffer[at] as number] as number);
-    const hash = Math.imul(window, MULTIPLIER) >>> shift;
-    if (((bitmap[hash >>> 5] as number) & (1 << (hash & 31))) !== 0) compareFiled(search, search.long, hash >>> STARTS_SHIFT, window, buffer, at);
-    const pair = window & 0xffff;
-    if (((pairs[pair >>> 5] as number) & (1 << (pair & 31))) !== 0) compareFiled(search, search.short, pair, pair, buffer, at);
+/** The buffer that is searched, where four bytes can be read at once; zeros behind it. One for all sets: a search is over before the next begins. */
+let scratch = new Uint8Array(65_536);
+let scratchWords = new Int32Array(scratch.buffer);
+const PADDING = 8;
+/** Shorter ones are copied by a loop: no call out of JavaScript. */
+const MIN_NATIVE_BYTES = 48;
+
+function fillScratch(buffer: Uint8Array): void {
+  const { length } = buffer;
+  if (length + PADDING > scratch.length) {
+    scratch = new Uint8Array(Math.ceil((length + PADDING) / 65_536) * 65_536);
+    scratchWords = new Int32Array(scratch.buffer);
+  }
+  if (length >= MIN_NATIVE_BYTES) scratch.set(buffer);
+  else for (let at = 0; at < length; at += 1) scratch[at] = buffer[at] as number;
+  for (let at = length; at < length + PADDING; at += 1) scratch[at] = 0;
+}
+
+/** Of bytes that may be letters the bit that tells their case is set: see `foldedAt`. */
+const LETTERS = 0x40404040;
+
+function findWords(search: Search): void {
+  const { wordMap, wordShift, words } = search;
+  const buffer = scratchWords;
+  const count = search.length >>> 2;
+  for (let index = 0; index < count; index += 1) {
+    const bytes = buffer[index] as number;
+    const word = bytes | ((bytes & LETTERS) >>> 1);
+    if (wordMap[Math.imul(word, MULTIPLIER) >>> wordShift] !== 0) compareFiled(search, words, word, index * 4);
   }
 }
 
-/** A third faster, for sets without short patterns. */
-function findLong(search: Search, buffer: Uint8Array): void {
-  const { bitmap, shift } = search;
-  let window = 0;
-  for (let at = 0; at < buffer.length; at += 1) {
-    window = (window << 8) | (LOWER[buffer[at] as number] as number);
-    const hash = Math.imul(window, MULTIPLIER) >>> shift;
-    if (((bitmap[hash >>> 5] as number) & (1 << (hash & 31))) !== 0) compareFiled(search, search.long, hash >>> STARTS_SHIFT, window, buffer, at);
+/** The same, with both even pairs of each word. */
+function findWordsAndPairs(search: Search): void {
+  const { wordMap, wordShift, words, evenPairMap, pairs } = search;
+  const buffer = scratchWords;
+  const count = (search.length + 3) >>> 2;
+  for (let index = 0; index < count; index += 1) {
+    const bytes = buffer[index] as number;
+    const word = bytes | ((bytes & LETTERS) >>> 1);
+    const first = word & 0xffff;
+    const second = word >>> 16;
+    const isWord = wordMap[Math.imul(word, MULTIPLIER) >>> wordShift] as number;
+    const isFirst = ((evenPairMap[first >>> 5] as number) >>> (first & 31)) & 1;
+    const isSecond = ((evenPairMap[second >>> 5] as number) >>> (second & 31)) & 1;
+    if ((isWord | isFirst | isSecond) === 0) continue;
+    if (isWord !== 0) compareFiled(search, words, word, index * 4);
+    if (isFirst !== 0) compareFiled(search, pairs, first, index * 4);
+    if (isSecond !== 0) compareFiled(search, pairs, second, index * 4 + 2);
   }
 }
 
-/** Compares those of a list whose window ends at a byte of the buffer. */
-function compareFiled(search: Search, filed: Filed, list: number, window: number, buffer: Uint8Array, at: number): void {
-  const { tables, seen } = search;
-  const end = filed.starts[list + 1] ?? 0;
-  for (let entry = filed.starts[list] ?? 0; entry < end; entry += 1) {
-    if (filed.windows[entry] !== window) continue;
-    const pattern = filed.patterns[entry] ?? 0;
-    if (seen[pattern] === 1 || !isAt(tables, pattern, buffer, at + 1 - (filed.ends[entry] ?? 0))) continue;
+function findOddPairs(search: Search): void {
+  const { anyPairMap, pairs } = search;
+  const buffer = scratch;
+  const { length } = search;
+  for (let at = 1; at < length; at += 2) {
+    const bytes = (buffer[at] as number) | ((buffer[at + 1] as number) << 8);
+    const pair = bytes | ((bytes & LETTERS) >>> 1);
+    if ((((anyPairMap[pair >>> 5] as number) >>> (pair & 31)) & 1) !== 0) compareFiled(search, pairs, pair, at);
+  }
+}
+
+/** Compares those of a list that have a window at a place of the buffer. */
+function compareFiled(search: Search, lists: WindowLists, window: number, at: number): void {
+  const { tables, seen, length } = search;
+  const { starts, windows, patterns, offsets } = lists;
+  const list = Math.imul(window, MULTIPLIER) >>> lists.shift;
+  const end = starts[list + 1] as number;
+  for (let entry = starts[list] as number; entry < end; entry += 1) {
+    if (windows[entry] !== window) continue;
+    const pattern = patterns[entry] as number;
+    if (seen[pattern] === 1 || !isAt(tables, pattern, at - (offsets[entry] as number), length)) continue;
     seen[pattern] = 1;
     search.found[search.count] = pattern;
     search.count += 1;
   }
 }
 
-function isAt(tables: Tables, pattern: number, buffer: Uint8Array, begin: number): boolean {
-  const from = tables.starts[pattern] ?? 0;
-  const length = (tables.starts[pattern + 1] ?? 0) - from;
+function isAt(tables: Tables, pattern: number, begin: number, bufferLength: number): boolean {
+  const buffer = scratch;
+  const from = tables.starts[pattern] as number;
+  const length = (tables.starts[pattern + 1] as number) - from;
   const end = begin + length;
-  if (begin < (tables.offsets[pattern] ?? 0) || end > buffer.length || end > (tables.depths[pattern] ?? 0)) return false;
-  if (tables.endsWith[pattern] === 1 && end !== buffer.length) return false;
+  if (begin < (tables.offsets[pattern] as number) || end > bufferLength || end > (tables.depths[pattern] as number)) return false;
+  if (tables.endsWith[pattern] === 1 && end !== bufferLength) return false;
   const { bytes } = tables;
   if (tables.ignoreCase[pattern] === 1) {
-    for (let index = 0; index < length; index += 1) if (bytes[from + index] !== LOWER[buffer[begin + index] ?? 0]) return false;
+    for (let index = 0; index < length; index += 1) if (bytes[from + index] !== LOWER[buffer[begin + index] as number]) return false;
   } else {
     for (let index = 0; index < length; index += 1) if (bytes[from + index] !== buffer[begin + index]) return false;
   }
@@ -184,70 +226,5 @@ function tablesOf(patterns: readonly Pattern[]): Tables {
     offsets: Uint32Array.from(patterns, ({ offset }) => offset),
     depths: Uint32Array.from(patterns, ({ depth }) => Math.min(depth, 0xffffffff)),
     endsWith: Uint8Array.from(patterns, ({ endsWith }) => Number(endsWith)),
-  };
-}
-
-interface Entry {
-  readonly hash: number;
-  readonly window: number;
-  readonly pattern: number;
-  readonly end: number;
-}
-
-function hashBitsFor(patterns: readonly Pattern[]): number {
-  const count = patterns.filter(({ bytes }) => bytes.length >= WINDOW_BYTES).length;
-  return Math.min(Math.max(Math.ceil(Math.log2(count * BITS_PER_PATTERN + 1)), MIN_HASH_BITS), MAX_HASH_BITS);
-}
-
-/** Patterns whose window is chosen in one step. */
-const PATTERNS_A_STEP = 200;
-
-function* fileLong(patterns: readonly Pattern[], shift: number): Generator<undefined, readonly Entry[]> {
-  const chooser = createWindowChooser();
-  // Those with the fewest windows to choose from choose first.
-  const order = patterns.map((_, index) => index).toSorted((one, other) => lengthOf(patterns, one) - lengthOf(patterns, other));
-  const entries: Entry[] = [];
-  for (const pattern of order) {
-    if (lengthOf(patterns, pattern) < WINDOW_BYTES) continue;
-    const bytes = patterns[pattern]?.bytes ?? new Uint8Array();
-    const begin = chooser.choose(bytes);
-    const window = windowAt(bytes, begin, WINDOW_BYTES);
-    entries.push({ hash: Math.imul(window, MULTIPLIER) >>> shift, window, pattern, end: begin + WINDOW_BYTES });
-    if (entries.length % PATTERNS_A_STEP === 0) yield;
-  }
-  return entries;
-}
-
-function lengthOf(patterns: readonly Pattern[], index: number): number {
-  return patterns[index]?.bytes.length ?? 0;
-}
-
-/** Under their last two bytes; those of one byte under all pairs that end with it. */
-function fileShort(patterns: readonly Pattern[]): readonly Entry[] {
-  return patterns.flatMap(({ bytes }, pattern): readonly Entry[] => {
-    if (bytes.length === 0 || bytes.length >= WINDOW_BYTES) return [];
-    const end = bytes.length;
-    if (end > 1) return [windowAt(bytes, end - 2, 2)].map((pair) => ({ hash: pair, window: pair, pattern, end }));
-    return Array.from({ length: 256 }, (_, before) => (before << 8) | windowAt(bytes, 0, 1)).map((pair) => ({ hash: pair, window: pair, pattern, end }));
-  });
-}
-
-function bitmapOf(entries: readonly Entry[], hashBits: number): Uint32Array {
-  const bitmap = new Uint32Array(2 ** hashBits / 32);
-  for (const { hash } of entries) bitmap[hash >>> 5] = (bitmap[hash >>> 5] ?? 0) | (1 << (hash & 31));
-  return bitmap;
-}
-
-function file(entries: readonly Entry[], startsShift: number, hashBits: number): Filed {
-  const lists = entries.length === 0 ? 0 : 2 ** (hashBits - startsShift);
-  const starts = new Uint32Array(lists + 1);
-  const sorted = entries.toSorted((one, other) => one.hash - other.hash);
-  for (const { hash } of sorted) starts[(hash >>> startsShift) + 1] = (starts[(hash >>> startsShift) + 1] ?? 0) + 1;
-  for (let list = 0; list < lists; list += 1) starts[list + 1] = (starts[list + 1] ?? 0) + (starts[list] ?? 0);
-  return {
-    starts,
-    patterns: Uint32Array.from(sorted, ({ pattern }) => pattern),
-    windows: Int32Array.from(sorted, ({ window }) => window),
-    ends: Uint32Array.from(sorted, ({ end }) => end),
   };
 }

@@ -2,9 +2,6 @@
  * Which few bytes of a pattern stand for it in the first look at a buffer: those that other patterns and ordinary traffic have least often.
  */
 
-/** Bytes of a window. Shorter patterns are their own window. */
-export const WINDOW_BYTES = 4;
-
 /** What nearly every request, answer or name holds: windows in it would stop the search at every turn. */
 const ORDINARY_TEXT = [
   "GET /index.html?id=1 HTTP/1.1\r\nHost: www.google.com\r\nConnection: keep-alive\r\nUser-Agent: Mozilla/5.0 (Windows NT 10.0; Win64; x64)",
@@ -27,37 +24,60 @@ export function lowerCase(byte: number): number {
   return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
 }
 
-/** @returns The window's bytes in lower case as one signed number of 32 bits, the last byte lowest. */
-export function windowAt(bytes: Uint8Array, at: number, count: number): number {
-  let value = 0;
-  for (let index = 0; index < count; index += 1) value = (value << 8) | lowerCase(bytes[at + index] ?? 0);
-  return value;
+/**
+ * @returns Bytes as one signed number, the first byte lowest, with the case of letters taken off: where it differs, the bytes differ,
+ * whatever their case.
+ */
+export function foldedAt(bytes: Uint8Array, at: number, length: 2 | 4): number {
+  let window = 0;
+  for (let index = length - 1; index >= 0; index -= 1) window = (window << 8) | folded(bytes[at + index] ?? 0);
+  return window;
+}
+
+/** @returns The byte with the bit set that tells the case, where it may be a letter. */
+export function folded(byte: number): number {
+  return byte | ((byte & 0x40) >>> 1);
 }
 
 /** Chooses windows for patterns one after the other; each choice counts against the next. */
 export interface WindowChooser {
-  /** @returns Where the window begins; 0 for patterns of `WINDOW_BYTES` or fewer. */
-  choose(pattern: Uint8Array): number;
+  /** @returns The best place at or behind `first`, in steps of `step` bytes; -1 where the pattern is too short. */
+  choose(pattern: Uint8Array, first: number, step: number): number;
 }
 
-/** @param maxTried Windows looked at in each pattern, so that long patterns do not slow a load down. */
-export function createWindowChooser(maxTried = 64): WindowChooser {
-  const costs = new Map<number, number>();
-  const ordinary = Uint8Array.from(ORDINARY_TEXT, (letter) => letter.charCodeAt(0));
-  for (let at = 0; at + WINDOW_BYTES <= ordinary.length; at += 1) costs.set(windowAt(ordinary, at, WINDOW_BYTES), ORDINARY_COST);
+/** Windows looked at in each pattern, so that long patterns do not slow a load down. */
+const MAX_TRIED = 16;
+
+/** @param length Bytes of a window. */
+export function createWindowChooser(length: 2 | 4): WindowChooser {
+  const ordinary = ordinaryCosts(length);
+  const chosen = new Map<number, number>();
   return {
-    choose: (pattern) => {
-      const tried = Math.min(pattern.length - WINDOW_BYTES + 1, maxTried);
-      let [best, bestCost] = [0, Infinity];
-      for (let at = 0; at < tried && bestCost > 0; at += 1) {
-        const cost = costs.get(windowAt(pattern, at, WINDOW_BYTES)) ?? 0;
-        if (cost < bestCost) [best, bestCost] = [at, cost];
+    choose: (pattern, first, step) => {
+      let [best, bestWindow, bestCost] = [-1, 0, Infinity];
+      const end = Math.min(pattern.length - length, first + (MAX_TRIED - 1) * step);
+      for (let at = first; at <= end && bestCost > 0; at += step) {
+        const window = foldedAt(pattern, at, length);
+        const cost = (ordinary.get(window) ?? 0) + (chosen.get(window) ?? 0);
+        if (cost < bestCost) [best, bestWindow, bestCost] = [at, window, cost];
       }
-      if (tried > 0) {
-        const window = windowAt(pattern, best, WINDOW_BYTES);
-        costs.set(window, (costs.get(window) ?? 0) + 1);
-      }
+      if (best >= 0) chosen.set(bestWindow, (chosen.get(bestWindow) ?? 0) + 1);
       return best;
     },
   };
+}
+
+const known = new Map<number, ReadonlyMap<number, number>>();
+
+function ordinaryCosts(length: 2 | 4): ReadonlyMap<number, number> {
+  const found = known.get(length);
+  if (found) return found;
+  const costs = new Map<number, number>();
+  const bytes = Uint8Array.from(ORDINARY_TEXT, (letter) => letter.charCodeAt(0));
+  for (let at = 0; at + length <= bytes.length; at += 1) {
+    const window = foldedAt(bytes, at, length);
+    costs.set(window, (costs.get(window) ?? 0) + ORDINARY_COST);
+  }
+  known.set(length, costs);
+  return costs;
 }
