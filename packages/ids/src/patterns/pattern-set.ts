@@ -89,9 +89,9 @@ export function* createPatternSetSteps(patterns: readonly Pattern[]): Generator<
       search.count = 0;
       fillScratch(buffer);
       search.length = buffer.length;
-      if (hasPairs) findWordsAndPairs(search);
+      if (hasAnyPairs) findAllPairs(search);
+      else if (hasPairs) findWordsAndPairs(search);
       else findWords(search);
-      if (hasAnyPairs) findOddPairs(search);
       for (let index = 0; index < search.count; index += 1) seen[found[index] as number] = 0;
       return search.count;
     },
@@ -171,14 +171,32 @@ function findWordsAndPairs(search: Search): void {
   }
 }
 
-function findOddPairs(search: Search): void {
-  const { anyPairMap, pairs } = search;
-  const buffer = scratch;
-  const { length } = search;
-  for (let at = 1; at < length; at += 2) {
-    const bytes = (buffer[at] as number) | ((buffer[at + 1] as number) << 8);
-    const pair = bytes | ((bytes & LETTERS) >>> 1);
-    if ((((anyPairMap[pair >>> 5] as number) >>> (pair & 31)) & 1) !== 0) compareFiled(search, pairs, pair, at);
+/** The same, with the pairs at odd places too: the one that ends with the word's first byte, and the one in its middle. */
+function findAllPairs(search: Search): void {
+  const { wordMap, wordShift, words, evenPairMap, anyPairMap, pairs } = search;
+  const buffer = scratchWords;
+  const count = (search.length + 4) >>> 2;
+  let before = 0;
+  for (let index = 0; index < count; index += 1) {
+    const bytes = buffer[index] as number;
+    const word = bytes | ((bytes & LETTERS) >>> 1);
+    const first = word & 0xffff;
+    const middle = (word >>> 8) & 0xffff;
+    const last = word >>> 16;
+    const across = before | ((word & 0xff) << 8);
+    before = word >>> 24;
+    const isWord = wordMap[Math.imul(word, MULTIPLIER) >>> wordShift] as number;
+    const isFirst = ((evenPairMap[first >>> 5] as number) >>> (first & 31)) & 1;
+    const isLast = ((evenPairMap[last >>> 5] as number) >>> (last & 31)) & 1;
+    const isMiddle = ((anyPairMap[middle >>> 5] as number) >>> (middle & 31)) & 1;
+    const isAcross = ((anyPairMap[across >>> 5] as number) >>> (across & 31)) & 1;
+    if ((isWord | isFirst | isLast | isMiddle | isAcross) === 0) continue;
+    const at = index * 4;
+    if (isAcross !== 0) compareFiled(search, pairs, across, at - 1);
+    if (isWord !== 0) compareFiled(search, words, word, at);
+    if (isFirst !== 0) compareFiled(search, pairs, first, at);
+    if (isMiddle !== 0) compareFiled(search, pairs, middle, at + 1);
+    if (isLast !== 0) compareFiled(search, pairs, last, at + 2);
   }
 }
 

@@ -2,7 +2,7 @@
 import type { BufferName } from "../../rules/buffer-names.ts";
 import type { BufferStage } from "../application.ts";
 import { bytesOf, joinBytes, latin1 } from "./bytes.ts";
-import { joinedValue, mergeFields } from "./head/fields.ts";
+import { joinedValue } from "./head/fields.ts";
 import { HTTP_STAGE, type HttpMessage } from "./message.ts";
 import { boundaryOf, parameterOf, readFormFiles } from "./body/multipart.ts";
 import type { RequestHost } from "./head/host.ts";
@@ -47,8 +47,9 @@ function someBytes(bytes: Uint8Array): Uint8Array | null {
 /** Name and value of each field, in which names that come again are one; what has to be left out is not there. */
 function fieldLines(message: HttpMessage, without: string | null): Uint8Array | null {
   if (message.isRefused) return null;
-  const fields = mergeFields(message.fields).filter(({ key }) => key !== without);
-  return fields.length === 0 ? null : joinBytes(fields.flatMap(({ name, value }) => [name, COLON, value, LINE_END]));
+  const pieces: Uint8Array[] = [];
+  for (const { key, name, value } of message.mergedFields) if (key !== without) pieces.push(name, COLON, value, LINE_END);
+  return pieces.length === 0 ? null : joinBytes(pieces);
 }
 
 const cookieName = (message: HttpMessage) => (message.isResponse ? "set-cookie" : "cookie");
@@ -62,11 +63,14 @@ const start: Build = (_, message) => {
 
 const headerNames: Build = (_, message) => {
   if (message.isRefused) return null;
-  const fields = mergeFields(message.fields);
-  return fields.length === 0 ? null : joinBytes([LINE_END, ...fields.flatMap(({ name }) => [name, LINE_END]), LINE_END]);
+  if (message.mergedFields.length === 0) return null;
+  const pieces: Uint8Array[] = [LINE_END];
+  for (const { name } of message.mergedFields) pieces.push(name, LINE_END);
+  pieces.push(LINE_END);
+  return joinBytes(pieces);
 };
 
-const everyField: Build = (_, message) => mergeFields(message.fields).map(({ name, value }) => joinBytes([name, COLON, value]));
+const everyField: Build = (_, message) => message.mergedFields.map(({ name, value }) => joinBytes([name, COLON, value]));
 
 const body: Build = (_, message) => message.body?.instances ?? [];
 

@@ -1,7 +1,7 @@
 /** One request or response as it comes: its head in one run of bytes, its body in another. */
 import { GrowingBytes } from "../growing-bytes.ts";
 import type { HttpBody } from "./body/body.ts";
-import { type HttpFields, readFields } from "./head/fields.ts";
+import { type HttpFields, type MergedField, mergeFields, readFields } from "./head/fields.ts";
 
 /** How far a message is. Bodies are there in part before `done`; what follows a body may still be added to the head. */
 export const HTTP_STAGE = { begun: 0, line: 1, fields: 2, head: 3, done: 255 } as const;
@@ -20,6 +20,7 @@ export class HttpMessage {
   /** Where the fields begin; -1 before. */
   #fieldsFrom = -1;
   #fields: HttpFields | null = null;
+  #mergedFields: readonly MergedField[] | null = null;
   /** Goes up when the head has changed: what was made of it is out of date. */
   version = 0;
   stage: number = HTTP_STAGE.begun;
@@ -53,6 +54,12 @@ export class HttpMessage {
     return this.#fields;
   }
 
+  /** The same, each name once. */
+  get mergedFields(): readonly MergedField[] {
+    this.#mergedFields ??= mergeFields(this.fields);
+    return this.#mergedFields;
+  }
+
   /** The first line is in the head, from `from` to `to`; one that comes after another response takes its place. */
   setLine(from: number, to: number): void {
     this.#line = [from, this.#trim(from, to)];
@@ -81,6 +88,7 @@ export class HttpMessage {
   #changed(stage: number): void {
     this.version += 1;
     this.#fields = null;
+    this.#mergedFields = null;
     this.stage = stage;
   }
 

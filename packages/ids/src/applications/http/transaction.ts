@@ -24,7 +24,8 @@ export class HttpTransaction implements Transaction {
   readonly events = new Set<string>();
   readonly request: HttpMessage;
   readonly response: HttpMessage;
-  readonly #kept = new Map<string, Kept>();
+  readonly #keptOfRequest = new Map<BufferName, Kept>();
+  readonly #keptOfResponse = new Map<BufferName, Kept>();
   #requestLine: RequestLine | null = null;
   #uri: NormalizedUri | null = null;
   #host: (RequestHost & { readonly version: number }) | null = null;
@@ -70,13 +71,13 @@ export class HttpTransaction implements Transaction {
   instancesOf(buffer: BufferName, asked: Direction): readonly Uint8Array[] {
     const side = BUFFER_FACTS.get(buffer)?.direction ?? "any";
     const direction = side === "any" ? asked : side;
-    const message = this.messageOf(direction);
     if (isGrowing(buffer)) return this.#growing(buffer, direction);
-    const key = `${direction} ${buffer}`;
-    const kept = this.#kept.get(key);
+    const message = this.messageOf(direction);
+    const ofDirection = this.#keptOf(direction);
+    const kept = ofDirection.get(buffer);
     if (kept?.version === message.version) return kept.instances;
     const instances = message.stage === HTTP_STAGE.begun ? NO_INSTANCES : buildBuffer(buffer, this, message);
-    this.#kept.set(key, { version: message.version, instances });
+    ofDirection.set(buffer, { version: message.version, instances });
     return instances;
   }
 
@@ -85,13 +86,17 @@ export class HttpTransaction implements Transaction {
     const message = this.messageOf(direction);
     const seen = message.body?.instances ?? NO_INSTANCES;
     if (seen.length === 0) return NO_INSTANCES;
-    const key = `${direction} ${buffer}`;
+    const ofDirection = this.#keptOf(direction);
     const version = (seen[0]?.length ?? 0) * 2 + (message.body?.isOver === true ? 1 : 0);
-    const kept = this.#kept.get(key);
+    const kept = ofDirection.get(buffer);
     if (kept?.version === version) return kept.instances;
     const instances = buildBuffer(buffer, this, message);
-    this.#kept.set(key, { version, instances });
+    ofDirection.set(buffer, { version, instances });
     return instances;
+  }
+
+  #keptOf(direction: Direction): Map<BufferName, Kept> {
+    return direction === "to-server" ? this.#keptOfRequest : this.#keptOfResponse;
   }
 
   numbersOf(field: TransactionNumber, direction: Direction): readonly number[] {
@@ -132,7 +137,8 @@ export class HttpTransaction implements Transaction {
   clear(): void {
     this.request.clear();
     this.response.clear();
-    this.#kept.clear();
+    this.#keptOfRequest.clear();
+    this.#keptOfResponse.clear();
   }
 }
 

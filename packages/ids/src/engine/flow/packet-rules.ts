@@ -32,9 +32,24 @@ export function inspectScope({ evaluator, scope, bytes, sourcePort, destinationP
     for (let at = 0; at < others.length; at += 1) attempt(others[at] as number);
     return;
   }
-  for (const list of [others, to, from]) if (list) for (let at = 0; at < list.length; at += 1) found.push(list[at] as number);
-  const places = found.length > 1 ? [...new Set(found)].toSorted((one, other) => one - other) : [...found];
-  for (const place of places) attempt(place);
+  addAll(others);
+  if (to !== undefined) addAll(to);
+  if (from !== undefined) addAll(from);
+  if (found.length > 1) found.sort(byPlace);
+  let before = -1;
+  for (let at = 0; at < found.length; at += 1) {
+    const place = found[at] as number;
+    if (place !== before) attempt(place);
+    before = place;
+  }
+}
+
+function addAll(places: Uint32Array): void {
+  for (let at = 0; at < places.length; at += 1) found.push(places[at] as number);
+}
+
+function byPlace(one: number, other: number): number {
+  return one - other;
 }
 
 function collect(scope: RuleScope, filter: RuleScope["filters"][number], bytes: Uint8Array): void {

@@ -3,6 +3,7 @@
 import type { Budget } from "@lanthorn/linear-regex";
 import { type GroupPlace, matchRule } from "../../inspection/match-rule.ts";
 import type { ThresholdEntry } from "../../rules/files/threshold-file.ts";
+import type { Condition } from "../../rules/condition.ts";
 import type { Action, Rule } from "../../rules/rule.ts";
 import { changeFlowBit, changeFlowNumber, createFlowMemory, holdsFlowBit, holdsFlowNumber } from "../../states/flow-memory.ts";
 import { createHostBits, type HostBits } from "../../states/host-bits.ts";
@@ -185,9 +186,11 @@ function isAbout({ rule, packetConditions, transactionConditions }: EngineRule, 
   if (rule.flow.direction !== null && rule.flow.direction !== subject.direction) return false;
   if (protocol.applications !== null && !protocol.applications.includes(subject.transaction?.application ?? flow.application)) return false;
   if (!isInFlow(rule, subject)) return false;
-  const [from, to] = fromAndTo(flow, subject);
-  if (!testEnds(rule, from, to)) return false;
-  return packetConditions.every((condition) => holdsPacketCondition(condition, subject, flow)) && transactionConditions.every((condition) => holdsTransactionCondition(condition, subject));
+  const isToServer = subject.direction === "to-server";
+  if (!testEnds(rule, isToServer ? flow.client : flow.server, isToServer ? flow.server : flow.client)) return false;
+  for (let index = 0; index < packetConditions.length; index += 1) if (!holdsPacketCondition(packetConditions[index] as Condition, subject, flow)) return false;
+  for (let index = 0; index < transactionConditions.length; index += 1) if (!holdsTransactionCondition(transactionConditions[index] as Condition, subject)) return false;
+  return true;
 }
 
 function isInFlow({ flow: wanted }: Rule, { packet, isEstablished }: Subject): boolean {
