@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as fc from "fast-check";
 import { DEFAULT_VARIABLES, MAX_REFUSALS, parseRules, parseRulesInSteps } from "./rule-set.ts";
+import { MAX_UNSET_BITS } from "./bit-census.ts";
 import { bytesOf, readRefusal, readRule } from "./testing/rule-text.ts";
 import { MAX_RULE_BYTES } from "./text/lines.ts";
 
@@ -176,11 +177,33 @@ describe("hostile text", () => {
     expect(rules[0]?.source.addresses.ipv4).toEqual([ipv4("10.0.0.1"), ipv4("10.0.0.1")]);
   });
 
+  test("long files are gone through in small steps, whatever is in them", () => {
+    const stepsOf = (text: string, times: number) => {
+      const steps = parseRulesInSteps([Buffer.alloc(text.length * times, text, "latin1")]);
+      let count = 0;
+      let step = steps.next();
+      for (; !step.done; step = steps.next()) count += 1;
+      return { count, refused: step.value.refusedCount };
+    };
+    expect(stepsOf("# a comment\n", 500_000).count).toBeGreaterThan(80);
+    expect(stepsOf("\n", 2_000_000).count).toBeGreaterThan(20);
+    expect(stepsOf("a\\\n", 1_000_000)).toMatchObject({ count: expect.toSatisfy((count: number) => count > 40) as number, refused: 1 });
+    expect(stepsOf(`alert tcp any any -> any any (content:"${"a".repeat(8000)}"; sid:1;)\n`, 100)).toMatchObject({ count: expect.toSatisfy((count: number) => count >= 100) as number, refused: 99 });
+  });
+
+  test("a file that ends in the middle of a rule gives those before it", () => {
+    const text = `${ANY} (content:"one"; sid:1;)\n${ANY} (content:"two|41 42|"; pcre:"/a+/"; metadata:a b; sid:2;)`;
+    for (let end = text.indexOf("\n"); end < text.length; end += 1) {
+      const { rules, refusals } = parseRules(bytesOf(text.slice(0, end)));
+      expect([rules.map(({ id }) => id), refusals.length <= 1]).toEqual([[1], true]);
+    }
+  });
+
   test("a million flowbits are counted, and refusals are kept up to a bound", () => {
     const names = Array.from({ length: 1_000_000 }, (_, index) => `b${index}`);
     const lines = Array.from({ length: 1000 }, (_, index) => `${ANY} (flowbits:isset,${names.slice(index * 1000, index * 1000 + 1000).join("|")}; sid:${index + 1};)`);
     const { rules, unsetBits } = parseRules(bytesOf(lines.join("\n")));
-    expect([rules.length, unsetBits.length]).toEqual([1000, 1_000_000]);
+    expect([rules.length, unsetBits.length, unsetBits.at(-1)?.name]).toEqual([1000, MAX_UNSET_BITS, `b${MAX_UNSET_BITS - 1}`]);
     const many = parseRules(bytesOf("x\n".repeat(MAX_REFUSALS + 5)));
     expect([many.refusals.length, many.refusedCount]).toEqual([MAX_REFUSALS, MAX_REFUSALS + 5]);
   });
@@ -197,6 +220,6 @@ test("rules of several files are read a few at a step, with one set for equal ad
   let step = steps.next();
   for (; !step.done; step = steps.next()) count += 1;
   const { rules, refusals } = step.value;
-  expect([rules.length, refusals.map(({ line }) => line), count]).toEqual([200, [1], 8]);
+  expect([rules.length, refusals.map(({ line }) => line), count > 4]).toEqual([200, [1], true]);
   expect(new Set(rules.map(({ source }) => source.addresses)).size).toBe(1);
 });

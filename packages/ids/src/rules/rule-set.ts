@@ -1,12 +1,12 @@
 /** A file of rules, read whole. */
 
-import { censusOf, type UnsetBit } from "./bit-census.ts";
+import { censusSteps, type UnsetBit } from "./bit-census.ts";
 import { createAddressReader } from "./header/addresses.ts";
 import { createPortReader } from "./header/ports.ts";
 import { parseRule, type Refusal, type RuleContext } from "./parse-rule.ts";
 import type { Rule, RuleClass } from "./rule.ts";
 import { createSharedParts } from "./load/shared-parts.ts";
-import { type LogicalLine, MAX_RULE_BYTES, readLines } from "./text/lines.ts";
+import { type LogicalLine, MAX_RULE_BYTES, readLineSteps } from "./text/lines.ts";
 
 /** What rules are read with. */
 export interface RuleSetOptions {
@@ -35,8 +35,10 @@ export interface RuleSet {
 /** Refusals that are kept; more are counted. */
 export const MAX_REFUSALS = 20_000;
 
-/** Some 2 ms of work. */
-const LINES_A_STEP = 25;
+/** Text that is read in one step: some milliseconds of work at worst. */
+const BYTES_A_STEP = 4096;
+/** What a line costs beside its text. */
+const BYTES_A_LINE = 64;
 
 const HOME = "[192.168.0.0/16,10.0.0.0/8,172.16.0.0/12,fc00::/7,fe80::/10]";
 
@@ -76,7 +78,7 @@ export function* parseRulesInSteps(files: readonly Uint8Array[], options: RuleSe
     },
     settings: { classes: options.classes ?? new Map(), references: options.references ?? new Map(), shared: createSharedParts() },
   };
-  const rules = new Map<string, Rule>();
+  const rules = new Map<number, Rule>();
   const refusals: Refusal[] = [];
   const unmet: Refusal[] = [];
   let refusedCount = 0;
@@ -84,10 +86,15 @@ export function* parseRulesInSteps(files: readonly Uint8Array[], options: RuleSe
     refusedCount += 1;
     if (refusals.length < MAX_REFUSALS) refusals.push(refusal);
   };
-  let lines = 0;
-  for (const { number, text } of linesOf(files)) {
-    lines += 1;
-    if (lines % LINES_A_STEP === 0) yield;
+  let work = 0;
+  for (const line of linesOf(files)) {
+    if (line === null || work >= BYTES_A_STEP) {
+      work = 0;
+      yield;
+    }
+    if (line === null) continue;
+    const { number, text } = line;
+    work += BYTES_A_LINE + (text?.length ?? 0);
     if (text === null) {
       refuse({ line: number, id: null, gid: 1, keyword: "rule", reason: `it has more than ${MAX_RULE_BYTES} bytes` });
       continue;
@@ -97,15 +104,16 @@ export function* parseRulesInSteps(files: readonly Uint8Array[], options: RuleSe
     if (result.kind === "unmet" && unmet.length < MAX_REFUSALS) unmet.push(result.refusal);
     if (result.kind !== "rule") continue;
     const { rule } = result;
-    const key = `${rule.gid}:${rule.id}`;
+    const key = rule.gid * 0x1_0000_0000 + rule.id;
     const other = rules.get(key);
     if (!other || rule.revision > other.revision) rules.set(key, rule);
     if (other) refuse({ line: number, id: rule.id, gid: rule.gid, keyword: "sid", reason: `it is also on line ${other.line}; the higher revision counts` });
   }
+  yield;
   const kept = [...rules.values()];
-  return { rules: kept, refusals, refusedCount, unmet, unsetBits: censusOf(kept) };
+  return { rules: kept, refusals, refusedCount, unmet, unsetBits: yield* censusSteps(kept) };
 }
 
-function* linesOf(files: readonly Uint8Array[]): Generator<LogicalLine> {
-  for (const bytes of files) yield* readLines(bytes);
+function* linesOf(files: readonly Uint8Array[]): Generator<LogicalLine | null> {
+  for (const bytes of files) yield* readLineSteps(bytes);
 }

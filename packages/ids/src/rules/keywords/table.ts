@@ -13,12 +13,13 @@ import { pcre } from "./pcre.ts";
 import { TRANSFORM_KEYWORDS } from "./transforms.ts";
 
 const NEEDS_FILE = "it needs a file beside the rules";
+const NEEDS_SETS = "sets of values are not kept";
 const NEEDS_SCRIPT = "scripts are not run";
 
 /** Keywords of Suricata that this engine does not run → why. */
 const REFUSED: Readonly<Record<string, string>> = {
   lua: NEEDS_SCRIPT, luajit: NEEDS_SCRIPT, luaxform: NEEDS_SCRIPT,
-  dataset: NEEDS_FILE, datarep: NEEDS_FILE, iprep: NEEDS_FILE, geoip: NEEDS_FILE, filemd5: NEEDS_FILE, filesha1: NEEDS_FILE, filesha256: NEEDS_FILE,
+  dataset: NEEDS_SETS, datarep: NEEDS_SETS, iprep: NEEDS_FILE, geoip: NEEDS_FILE, filemd5: NEEDS_FILE, filesha1: NEEDS_FILE, filesha256: NEEDS_FILE,
   filemagic: "it needs libmagic's database", "file.magic": "it needs libmagic's database",
   frame: "frames are not kept", asn1: "ASN.1 is not decoded in payloads", config: "rules do not configure the engine",
 };
