@@ -129,6 +129,16 @@ describe("a response", () => {
     expect(play([[">", "CONNECT a.com:443 HTTP/1.1\r\n\r\n"], ["<", "HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n"]]).switches).toEqual([]);
   });
 
+  test("to CONNECT shows the request's head only where there is no tunnel", () => {
+    const request = "CONNECT a.com:443 HTTP/1.1\r\nHost: B.com\r\n\r\n";
+    for (const buffer of ["http.start", "http.header", "http.header_names"] as const) {
+      expect(seen([[">", request]], buffer, "to-server") ?? []).toEqual([]);
+      expect(seen([[">", request], ["<", "HTTP/1.1 200 OK\r\n\r\n"]], buffer, "to-server") ?? []).toEqual([]);
+      expect(seen([[">", request], ["<", "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"]], buffer, "to-server")).toHaveLength(1);
+    }
+    expect(seen([[">", request]], "http.method", "to-server")).toEqual(["CONNECT"]);
+  });
+
   test("without a request is a transaction", () => {
     expect(play([["<", OK]]).transactions[0]?.events).toEqual(["unable_to_match_response_to_request"]);
   });

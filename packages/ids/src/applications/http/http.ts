@@ -198,6 +198,7 @@ class HttpConnection implements ApplicationParser {
     if (authorization && !/^(?:basic|bearer|digest)/i.test(latin1(authorization.subarray(0, 8)))) transaction.events.add("request_auth_unrecognized");
     const { framing, faults } = framingOfRequest(message.fields);
     for (const fault of faults) transaction.events.add(fault);
+    if (latin1(transaction.requestLine.method) === "CONNECT") message.hold();
     return framing;
   }
 
@@ -209,11 +210,18 @@ class HttpConnection implements ApplicationParser {
     const { framing, faults } = framingOfResponse({ fields: message.fields, status: code, isToHead: method === "HEAD", isOld: !isNewProtocol(protocol) });
     for (const fault of faults) transaction.events.add(fault);
     if (framing?.kind === "none" && code === 100) return "again";
+    if (method === "CONNECT" && !(code >= 200 && code < 300)) this.#refuseTunnel(transaction);
     if ((method === "CONNECT" && code >= 200 && code < 300) || (framing?.kind === "none" && code === 101)) {
       this.#isTunnel = true;
       return NO_BODY;
     }
     return framing;
+  }
+
+  #refuseTunnel(transaction: HttpTransaction): void {
+    transaction.request.release();
+    transaction.request.reach(HTTP_STAGE.done);
+    this.#output.onChange(transaction, "to-server");
   }
 
   #bodyOf(direction: Direction, message: HttpMessage): HttpBody {

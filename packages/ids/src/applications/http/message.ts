@@ -27,6 +27,8 @@ export class HttpMessage {
   body: HttpBody | null = null;
   /** Its fields say nothing that can be believed about its body: as a whole they are not looked at. */
   isRefused = false;
+  /** It asks for a tunnel, and the answer is not known: it goes no further than its fields. */
+  #isHeld = false;
 
   constructor(isResponse: boolean, hold: (octets: number) => void) {
     this.isResponse = isResponse;
@@ -79,6 +81,18 @@ export class HttpMessage {
     this.#changed(Math.max(stage, this.stage));
   }
 
+  /** A request for a tunnel: what is in it as a whole is not looked at before the answer has come, as in Suricata. */
+  hold(): void {
+    this.#isHeld = true;
+    this.isRefused = true;
+  }
+
+  /** There is no tunnel: a request like others. */
+  release(): void {
+    this.#isHeld = false;
+    this.isRefused = false;
+  }
+
   /** Forgets what it holds. */
   clear(): void {
     this.head.clear();
@@ -89,7 +103,7 @@ export class HttpMessage {
     this.version += 1;
     this.#fields = null;
     this.#mergedFields = null;
-    this.stage = stage;
+    this.stage = this.#isHeld ? Math.min(stage, HTTP_STAGE.fields) : stage;
   }
 
   /** Only what ends lines is taken away. */
