@@ -2,6 +2,7 @@
 
 import type { RuleScope } from "../rule-base/rule-scope.ts";
 import type { Evaluator } from "../inspect/evaluator.ts";
+import { sortPlaces } from "./place-order.ts";
 
 /** Which rules, on what. */
 export interface ScopeWork {
@@ -35,7 +36,7 @@ export function inspectScope({ evaluator, scope, bytes, sourcePort, destinationP
   addAll(others);
   if (to !== undefined) addAll(to);
   if (from !== undefined) addAll(from);
-  if (found.length > 1) found.sort(byPlace);
+  sortPlaces(found);
   let before = -1;
   for (let at = 0; at < found.length; at += 1) {
     const place = found[at] as number;
@@ -46,10 +47,6 @@ export function inspectScope({ evaluator, scope, bytes, sourcePort, destinationP
 
 function addAll(places: Uint32Array): void {
   for (let at = 0; at < places.length; at += 1) found.push(places[at] as number);
-}
-
-function byPlace(one: number, other: number): number {
-  return one - other;
 }
 
 function collect(scope: RuleScope, filter: RuleScope["filters"][number], bytes: Uint8Array): void {

@@ -151,7 +151,8 @@ export class StreamPair implements StreamOutput, MemoryHolder {
     if (raw.fresh === 0 || (!isFinal && raw.inspected === raw.length)) return;
     this.#focus(direction);
     const base = evaluator.base;
-    const { bytes, chunk, overlap } = raw;
+    const { bytes, overlap } = raw;
+    const chunk = overlap === 0 ? bytes : raw.chunk;
     inspectScope({ evaluator, scope: base.streams[direction], bytes, ...this.#ports(direction) }, (place) => {
       const rule = base.rules[place];
       if (rule === undefined || raw.matched?.has(rule.key)) return;

@@ -4,6 +4,7 @@ import { type Direction, STAGE_DONE, type Transaction } from "../../applications
 import type { EngineRule } from "../rule-base/engine-rule.ts";
 import type { RuleBase, RuleStages, TransactionScope } from "../rule-base/rule-base.ts";
 import type { FlowContext } from "./context.ts";
+import { sortPlaces } from "./place-order.ts";
 
 /** What a transaction needs of its flow. */
 export interface TransactionOwner {
@@ -126,7 +127,7 @@ export class TransactionInspector {
     const { evaluator } = this.#context;
     const { rules } = progress.base;
     const { candidates } = progress;
-    if (candidates.length > 1) candidates.sort(byPlace);
+    sortPlaces(candidates);
     let kept = 0;
     for (let index = 0; index < candidates.length; index += 1) {
       const place = candidates[index] as number;
@@ -145,10 +146,6 @@ export class TransactionInspector {
     }
     candidates.length = kept;
   }
-}
-
-function byPlace(one: number, other: number): number {
-  return one - other;
 }
 
 function isDue({ isNegative }: EngineRule, { first, last }: RuleStages, stage: number, hasGrown: boolean): boolean {

@@ -23,9 +23,18 @@ const HEADERS: Readonly<Partial<Record<BufferName, (packet: WatchedPacket) => Ui
 const ICMP_HEADER_OCTETS = 8;
 
 /** @returns What the packet carries: of ICMP behind its first eight bytes. */
-export function payloadOf({ bytes, payloadOffset, payloadEnd, protocol, transportOffset }: WatchedPacket): Uint8Array {
-  const from = protocol === 1 || protocol === 58 ? Math.min(transportOffset + ICMP_HEADER_OCTETS, payloadEnd) : payloadOffset;
-  return from >= payloadEnd ? NO_BYTES : bytes.subarray(from, payloadEnd);
+export function payloadOf(packet: WatchedPacket): Uint8Array {
+  const from = payloadBegin(packet);
+  return from >= packet.payloadEnd ? NO_BYTES : packet.bytes.subarray(from, packet.payloadEnd);
+}
+
+/** @returns How long that is. */
+export function payloadLength(packet: WatchedPacket): number {
+  return Math.max(packet.payloadEnd - payloadBegin(packet), 0);
+}
+
+function payloadBegin({ payloadOffset, payloadEnd, protocol, transportOffset }: WatchedPacket): number {
+  return protocol === 1 || protocol === 58 ? Math.min(transportOffset + ICMP_HEADER_OCTETS, payloadEnd) : payloadOffset;
 }
 
 const NO_BYTES = new Uint8Array(0);

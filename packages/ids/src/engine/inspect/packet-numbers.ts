@@ -3,7 +3,7 @@
 import type { WatchedPacket } from "@lanthorn/traffic";
 import type { NumberField } from "../../rules/condition.ts";
 import { type FlowState, uint32 } from "../flow/flow-state.ts";
-import { payloadOf } from "./packet-buffers.ts";
+import { payloadLength } from "./packet-buffers.ts";
 
 /** @returns The number, or `null` where the packet or the flow has none. */
 export function numberOf(field: NumberField, packet: WatchedPacket | null, flow: FlowState): number | null {
@@ -18,7 +18,7 @@ export function numberOf(field: NumberField, packet: WatchedPacket | null, flow:
 type Read = (packet: WatchedPacket) => number | null;
 
 const FIELDS: Readonly<Partial<Record<NumberField, Read>>> = {
-  "dsize": (packet) => payloadOf(packet).length,
+  "dsize": payloadLength,
   "ip.ttl": ({ bytes, networkOffset, isIpv4 }) => bytes[networkOffset + (isIpv4 ? 8 : 7)] ?? null,
   "ip.id": ({ bytes, networkOffset, isIpv4 }) => (isIpv4 ? uint16(bytes, networkOffset + 4) : null),
   "ip.tos": ({ bytes, networkOffset, isIpv4 }) => (isIpv4 ? bytes[networkOffset + 1] ?? null : null),

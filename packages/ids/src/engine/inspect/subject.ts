@@ -29,7 +29,9 @@ export class Subject implements BufferSource {
   /** Whether the flow was open when the packet came. */
   isEstablished = false;
   readonly #transforms: Transforms = createTransforms();
-  #payload: readonly Uint8Array[] = NONE;
+  #payload: Uint8Array | null = null;
+  /** The payload as a list; `null` as long as nobody asked for it. */
+  #instances: readonly Uint8Array[] | null = null;
   #lender: PayloadLender | null = null;
 
   get isLittleEndian(): boolean {
@@ -37,12 +39,14 @@ export class Subject implements BufferSource {
   }
 
   get payload(): Uint8Array | null {
-    return this.#payloads()[0] ?? null;
+    this.#takeLent();
+    return this.#payload;
   }
 
   set payload(bytes: Uint8Array | null) {
     this.#lender = null;
-    this.#payload = bytes === null ? NONE : [bytes];
+    this.#payload = bytes;
+    this.#instances = null;
   }
 
   /** The payload is what the lender has of the direction once a rule asks for it. */
@@ -50,9 +54,14 @@ export class Subject implements BufferSource {
     this.#lender = lender;
   }
 
-  #payloads(): readonly Uint8Array[] {
+  #takeLent(): void {
     if (this.#lender !== null) this.payload = this.#lender.payloadIn(this.direction);
-    return this.#payload;
+  }
+
+  #payloads(): readonly Uint8Array[] {
+    const { payload } = this;
+    this.#instances ??= payload === null ? NONE : [payload];
+    return this.#instances;
   }
 
   /** Sets that rules fill are not kept. */
