@@ -103,7 +103,7 @@ export async function openServices(
     shared: hasRowLocks(db) && configuration.feeds.directory !== undefined ? join(configuration.feeds.directory, "cve-database") : null,
   });
   const feeds = openFeeds(configuration, { ...parts, version, operatorTenant: backups.operatorTenant, consumers: { cve: cve.takeFeeds }, loaded: cve.loaded, refresh: cve.refresh });
-  const ids = openIds(configuration, { ...own, captures: pcap.downloads, publish: publisherOf(bundles, { authority: base.authority, clock }), fetchFile: feeds.fetchFile, onPublished: onSite });
+  const ids = openIds(configuration, { ...own, events: links.eventLog, published, captures: pcap.downloads, publish: publisherOf(bundles, { authority: base.authority, clock }), fetchFile: feeds.fetchFile, onPublished: onSite });
 
   const modules: readonly ServiceModule[] = [
     auth,

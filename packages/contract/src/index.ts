@@ -26,6 +26,7 @@ export * from "./rest/pcap.ts";
 export * from "./rest/cve.ts";
 export * from "./rest/cve-matches.ts";
 export * from "./rest/ids.ts";
+export * from "./rest/ids-networks.ts";
 export * from "./rest/ids-noise.ts";
 export * from "./rest/ids-test.ts";
 export type { Operation, Operations } from "./rest/operation.ts";

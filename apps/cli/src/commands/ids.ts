@@ -150,6 +150,21 @@ export async function unsuppressAlerts({ rest }: Rest, id: string): Promise<Answ
   return { json: { id }, text: `ended the suppression ${id}: what it hid is reported again` };
 }
 
+/** Which networks rules take for a site's own. */
+export interface NetworksOptions {
+  readonly set?: readonly string[];
+  readonly reset: boolean;
+}
+
+/** Shows or changes which networks rules take for a site's own. @throws CliError `bad-option`; `not-found`. */
+export async function siteNetworks({ rest }: Rest, site: string, { set, reset }: NetworksOptions): Promise<Answer> {
+  if (set !== undefined && reset) throw new CliError("bad-option", "either --set or --reset");
+  const { site_id: id = "" } = await siteFilter(rest, site);
+  const shown = set === undefined && !reset ? await rest.readIdsSiteNetworks(id) : await rest.updateIdsSiteNetworks(id, { home_networks: set === undefined ? null : [...set] });
+  const sources = { named: "Named for this site.", plan: "Private addresses, and the prefixes of the address plan.", probes: "As each probe has it: its home_networks, else private addresses." };
+  return { json: shown, table: { heading: ["HOME_NET"], rows: shown.networks.map((network) => [network]) }, notes: [sources[shown.source]] };
+}
+
 /** What matches most, and which rules run where. */
 export async function showIdsStats({ rest }: Rest, options: { readonly site?: string; readonly days: string }): Promise<Answer> {
   const site = await siteFilter(rest, options.site);

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import {
-  activateVersion, addRuleset, listIdsSuppressions, listRules, listRulesets, listVersions, removeRuleset, type RuleOptions, type RulesetOptions, showIdsStats, showRule,
+  activateVersion, addRuleset, listIdsSuppressions, listRules, listRulesets, listVersions, type NetworksOptions, removeRuleset, type RuleOptions, type RulesetOptions, showIdsStats, showRule, siteNetworks,
   suppressAlerts, type SuppressOptions, unsuppressAlerts, updateRuleset,
 } from "../commands/ids.ts";
 import { testRule, type TestOptions } from "../commands/ids-test.ts";
@@ -36,6 +36,11 @@ export function addIdsCommands(program: Command, dependencies: GroupDependencies
       .option("--rule <file>", "the last rule of a file, with those before it; - for standard input").option("--sid <number>", "a rule of the active rule sets: 2010935 or 3:2010935")
       .option("--site <site>", "as it counts at a site, by its name or id").option("--pcap <id>", "a stored capture instead of a file").option("--reason <text>", "why the stored capture is read"),
     (connection, file: string | undefined, options: TestOptions) => testRule(connection, file, options, input),
+  );
+  answering(
+    ids.command("networks <site>").description("show which networks rules take for a site's own, $HOME_NET, or name them").option("--set <network...>", "these networks and no others: 192.0.2.0/24 2001:db8::/32")
+      .option("--reset", "by the address plan, or as the probes know it", false),
+    (connection, site: string, options: NetworksOptions) => siteNetworks(connection, site, options),
   );
   addRulesetCommands(ids, dependencies);
 }

@@ -5,8 +5,8 @@ import type * as z from "zod";
 import { cleanText } from "../listen/advert.ts";
 import type { End, Engine, Finding } from "./finding.ts";
 
-/** The event's data, with what only older probes leave out. */
-export const IntrusionData = IdsAlert.required();
+/** The event's data, with what only older probes leave out; a Suricata names no class. */
+export const IntrusionData = IdsAlert.required().extend({ class: IdsAlert.shape.class });
 export type IntrusionData = z.infer<typeof IntrusionData>;
 
 /** One that goes on. */
@@ -47,7 +47,7 @@ export function createIntrusion(finding: Finding, { subject, peer }: { readonly 
   const intrusion: Intrusion = {
     key, flows: new Map(), lastAt: monotonic, news: "changed", publishedAt: null,
     data: {
-      signature_id: rule.id, gid: rule.gid, revision: rule.revision, signature: cleanText(rule.message, 512), category: cleanText(rule.category, 128),
+      signature_id: rule.id, gid: rule.gid, revision: rule.revision, signature: cleanText(rule.message, 512), category: cleanText(rule.category, 128), ...(rule.className !== "" && { class: cleanText(rule.className, 128) }),
       severity: rule.severity, priority: Math.min(rule.priority, 255), mitre_techniques: rule.techniques.slice(0, 32).map((id) => cleanText(id, 16)),
       packets: [], ...latest(finding), subject_ip: subject.ip, peer_ip: peer.ip, engines: [finding.engine], state: "seen", count: Math.min(MAX_COUNT, finding.times), since,
       // Of what it is rather than at random: a capture file read twice gives the same events.

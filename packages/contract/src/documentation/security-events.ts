@@ -9,7 +9,7 @@ const host = { ip: "The address that it is about. Empty for none.", mac: "The MA
 export const SECURITY_EVENT_TEXTS: readonly FieldTexts[] = [
   describeFields(IdsAlert, {
     signature_id: "Number of the rule.", revision: "Revision of the rule.", signature: "The rule's text for people.",
-    category: "What kind of attack it is.", severity: SEVERITY,
+    category: "What kind of attack it is.", class: "Name of the rule's class, as `trojan-activity`. Left out where the engine does not say it.", severity: SEVERITY,
     source_ip: "Where the packets came from. Empty for none.", source_port: "The port there; 0 for none.",
     destination_ip: "Where the packets went to. Empty for none.", destination_port: "The port there; 0 for none.",
     protocol: "The protocol, as `tcp`.", mitre_techniques: "MITRE ATT&CK techniques, as `T1557.002`.", packets: PACKETS,

@@ -16,6 +16,8 @@ export const IdsAlert = z.object({
   revision: z.int().min(0),
   signature: z.string().max(512),
   category: z.string().max(128),
+  /** Name of the class, as `classtype` has it. Left out where the engine does not say, and by older probes. */
+  class: z.string().max(128).optional(),
   severity: Severity,
   source_ip: Address,
   source_port: Port,

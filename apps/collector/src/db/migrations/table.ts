@@ -41,6 +41,7 @@ import * as cveCounts from "./0052-cve-counts.ts";
 import * as cveOrders from "./0053-cve-orders.ts";
 import * as cvePasses from "./0054-cve-passes.ts";
 import * as ids from "./0055-ids.ts";
+import * as idsNetworks from "./0056-ids-networks.ts";
 
 /**
  * Every migration by name, applied in the order of the names. What a released one does to a database never changes; where two columns
@@ -89,4 +90,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0053-cve-orders": cveOrders,
   "0054-cve-passes": cvePasses,
   "0055-ids": ids,
+  "0056-ids-networks": idsNetworks,
 };

@@ -1,3 +1,5 @@
+import type { Generated } from "kysely";
+
 /** Rules of intrusion detection, and what people say of them. */
 export interface IdsTables {
   ids_rulesets: {
@@ -19,7 +21,9 @@ export interface IdsTables {
     next_at: string | null; checked_at: string | null;
     /** In a row. */
     failures: number;
-    error: string | null; created_by: string; created_at: string;
+    error: string | null;
+    /** What was last said to be wrong with it, as `feed_health` names it. */
+    reported: Generated<string>; created_by: string; created_at: string;
   };
   /** Counts are of the version that was active when it came. */
   ids_ruleset_versions: {
@@ -40,6 +44,8 @@ export interface IdsTables {
   ids_site_bundles: {
     site_id: string; tenant_id: string; version: number; digest: string; rules: number; refused: number; faults: string; error: string | null; built_at: string;
   };
+  /** Networks that somebody named as a site's own, as a JSON list. */
+  ids_site_networks: { site_id: string; tenant_id: string; home_networks: string };
   ids_suppressions: {
     id: string; tenant_id: string; site_id: string | null; signature_id: number | null; generator_id: number; category: string | null; source: string | null;
     destination: string | null; network: string | null; device_id: string | null; reason: string;

@@ -19,10 +19,11 @@ let ids: Ids;
 beforeEach(async () => {
   source = await startFeedServer();
   gateway = await startTestGateway({
+    alerts: true,
     modules(parts) {
       const client = createFeedClient({ clock: parts.clock, policy: createTargetPolicy(["127.0.0.1"]), resolve: () => Promise.resolve([]), userAgent: "test" }, { ca: null, proxy: null });
       ids = openIds({ data_dir: folder() }, {
-        ...parts, log: silentLog, captures: noCaptures, fetchFile: (request) => download({ client, clock: parts.clock }, request), publish: () => Promise.resolve(true), onPublished: async () => {},
+        ...parts, log: silentLog, events: parts.log, captures: noCaptures, fetchFile: (request) => download({ client, clock: parts.clock }, request), publish: () => Promise.resolve(true), onPublished: async () => {},
         random: () => 0.5,
       });
       return [ids];
@@ -112,6 +113,39 @@ describe("a rule set of a URL", () => {
     expect(all.map(({ version }) => version)).toEqual([8, 7, 6, 5, 4]);
     expect((await gateway.db.selectFrom("ids_version_pieces").select("version").distinct().execute()).length).toBe(5);
   });
+});
+
+test("a rule set that is old, fails or is held back is an alert of its tenant, which ends when it is well, off or gone", async () => {
+  const alerts = async () => (await gateway.db.selectFrom("alerts").select(["title", "description", "status", "tenant_id", "count"]).where("type", "=", "feed").orderBy("id").execute());
+  serve(archive({ "a.rules": many(1, 11) }));
+  const { id } = await create(PLACE());
+  await ids.updates.run();
+  expect(await alerts()).toEqual([]);
+  source.serve("/rules.tar.gz", (_, response) => void response.writeHead(503).end());
+  for (let count = 0; count < 3; count += 1) {
+    expect(await alerts()).toEqual([]);
+    await update(id);
+  }
+  await ids.updates.run();
+  expect(await alerts()).toMatchObject([{ title: "The feed Rules open cannot be relied on", description: expect.stringContaining("3 updates in a row failed") as string, status: "open", tenant_id: tenant.tenantId }]);
+  serve(archive({ "a.rules": many(1, 4) }));
+  await update(id);
+  expect(await alerts()).toMatchObject([{ status: "open", count: 2 }]);
+  expect((await call("POST", `/rulesets/${id}/versions/2/activate`)).status).toBe(200);
+  await ids.updates.run();
+  expect((await alerts()).map(({ status }) => status)).toEqual((await alerts()).map(() => "resolved"));
+  await gateway.db.updateTable("ids_rulesets").set({ checked_at: "2020-01-01T00:00:00.000Z" }).execute();
+  await ids.updates.run();
+  expect((await alerts()).at(-1)).toMatchObject({ status: "open", description: expect.stringContaining("answered well") as string });
+  await call("PUT", `/rulesets/${id}`, { enabled: false });
+  await ids.updates.run();
+  expect((await alerts()).at(-1)?.status).toBe("resolved");
+  await call("PUT", `/rulesets/${id}`, { enabled: true });
+  await gateway.db.updateTable("ids_rulesets").set({ checked_at: "2020-01-01T00:00:00.000Z", next_at: "2999-01-01T00:00:00.000Z" }).execute();
+  await ids.updates.run();
+  expect((await alerts()).at(-1)?.status).toBe("open");
+  expect((await call("DELETE", `/rulesets/${id}`)).status).toBe(204);
+  expect((await alerts()).at(-1)?.status).toBe("resolved");
 });
 
 describe("a rule set of another kind", () => {

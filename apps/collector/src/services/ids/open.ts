@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import type { EventLog } from "../../events/log.ts";
 import type { Reaction } from "../../events/reaction.ts";
 import { CollectorError } from "../../errors.ts";
 import type { Audit } from "../../gateway/audit.ts";
@@ -15,11 +16,14 @@ import { createCountsStore } from "./noise/counts-store.ts";
 import { createOverridesService } from "./noise/overrides.ts";
 import { createIdsReaction } from "./noise/reaction.ts";
 import { createStatsService } from "./noise/stats.ts";
+import { createNetworksService } from "./networks/service.ts";
+import { createNetworksStore } from "./networks/store.ts";
 import { createNoiseStore, readDeviceAddresses } from "./noise/store.ts";
 import { createSuppressionsService } from "./noise/suppressions.ts";
 import { idsRoutes, rulesetsRoutes } from "./routes.ts";
 import { createRulesService } from "./rules-service.ts";
 import { createRulesThread, type RulesThread } from "./rules/rules-thread.ts";
+import { createRulesetHealth } from "./rulesets/health.ts";
 import { createRulesetsService } from "./rulesets/service.ts";
 import { createVersionsService } from "./rulesets/versions.ts";
 import { createRulesetsStore } from "./rulesets/store.ts";
@@ -38,16 +42,21 @@ export interface Ids extends ServiceModule {
 }
 
 const LOOK_EVERY_MS = 15_000;
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** Counts of signatures. */
 const KEEP_DAYS = 90;
 
 /**
+ * @param deps.events See `EventLog`. @param deps.published After events were committed.
  * @param deps.captures Stored captures on which rules are tried. @param deps.fetchFile See `FetchFile`. @param deps.publish Signs and keeps a site's bundle.
  * @param deps.onPublished After a site's probes were given other rules.
  */
-export function openIds({ data_dir: dataDir }: { readonly data_dir: string }, deps: {
+export function openIds({ data_dir: dataDir, feeds: { alert_after_hours: alertAfterHours } = { alert_after_hours: 48 } }: {
+  readonly data_dir: string; readonly feeds?: { readonly alert_after_hours: number };
+}, deps: {
   readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit; readonly clock: Clock; readonly log: Log;
+  readonly events: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
   readonly captures: StoredCaptures; readonly fetchFile: FetchFile; readonly publish: PublishBundle; readonly onPublished: (siteId: string) => Promise<void>; readonly random?: () => number;
 }): Ids {
   const { reads, audit, clock, log } = deps;
@@ -55,6 +64,7 @@ export function openIds({ data_dir: dataDir }: { readonly data_dir: string }, de
   const store = createRulesetsStore(deps);
   const [noise, counts, siteBundles] = [createNoiseStore(deps), createCountsStore(deps), createSiteBundlesStore(deps)];
   const thread = createRulesThread({ clock, log, load: (ref) => store.content(ref) });
+  const health = createRulesetHealth({ ...deps, store, alertAfterMs: alertAfterHours * HOUR_MS });
   const trials = createTrials({ clock, log });
   const asked: Pick<RulesThread, "ask"> = {
     ask: (...question) => thread.ask(...question).catch((cause: unknown) => {
@@ -63,9 +73,10 @@ export function openIds({ data_dir: dataDir }: { readonly data_dir: string }, de
   };
   const bundling = createJob({ clock, log }, {
     name: "ids-bundles", everyMs: LOOK_EVERY_MS, who: "one replica", failure: "bundles of rules could not be made, trying again in some seconds",
-    run: (stopped) => publishSiteBundles({ ...deps, store: siteBundles, devicesOf: (rows) => readDeviceAddresses(reads, rows), rulesets: store, noise, thread }, stopped),
+    run: (stopped) => publishSiteBundles({ ...deps, store: siteBundles, devicesOf: (rows) => readDeviceAddresses(reads, rows), addressesOf: networks.variablesOf, rulesets: store, noise, thread }, stopped),
   });
   const onChanged = () => void bundling.runSoon();
+  const networks = createNetworksService({ store: createNetworksStore(deps), noise, audit, onChanged });
   const updates = createJob({ clock, log }, {
     name: "ids-rulesets", everyMs: LOOK_EVERY_MS, who: "one replica", failure: "rule sets could not be updated, trying again in some seconds",
     async run(stopped) {
@@ -74,17 +85,18 @@ export function openIds({ data_dir: dataDir }: { readonly data_dir: string }, de
         if (stopped.aborted) return;
         await updateRuleset({ ...deps, store, thread, random: deps.random ?? Math.random, directory, onChanged }, row, stopped);
       }
+      await health.check();
     },
   });
   const reaction = createIdsReaction({ store: noise, clock });
   const overrides = createOverridesService({ store: noise, audit, clock, onChanged });
   const versions = createVersionsService({ store, thread: asked, audit, clock, onChanged });
   const services = {
-    versions,
+    versions, networks,
     overrides, rules: createRulesService({ rulesets: store, noise, counts, thread: asked }), stats: createStatsService({ counts, store: noise, clock }),
-    rulesets: createRulesetsService({ store, thread: asked, audit, clock, onFirst: overrides.addFirst, onChanged, onDue: () => void updates.runSoon() }),
+    rulesets: createRulesetsService({ store, thread: asked, audit, clock, onFirst: overrides.addFirst, onGone: health.end, published: deps.published, onChanged, onDue: () => void updates.runSoon() }),
     suppressions: createSuppressionsService({ store: noise, audit, clock, probeStates: (tenantId) => readIdsStates(reads, tenantId), onChanged }),
-    trials: createTrialsService({ trials, rulesets: store, noise, thread: asked, captures: deps.captures, addressesOf: () => Promise.resolve({}) }),
+    trials: createTrialsService({ trials, rulesets: store, noise, thread: asked, captures: deps.captures, addressesOf: networks.variablesOf }),
     support: createSupportService({ reads, rulesets: store, noise, thread: asked, bundles: siteBundles }),
   };
   return {

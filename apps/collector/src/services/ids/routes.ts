@@ -3,6 +3,7 @@ import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { endpointsOf } from "../../gateway/endpoint.ts";
 import { notFound } from "../../gateway/errors.ts";
 import { toAnswer } from "../../gateway/page.ts";
+import type { NetworksService } from "./networks/service.ts";
 import type { OverridesService } from "./noise/overrides.ts";
 import type { StatsService } from "./noise/stats.ts";
 import type { SuppressionsService } from "./noise/suppressions.ts";
@@ -22,6 +23,7 @@ export interface IdsServices {
   readonly stats: StatsService;
   readonly support: SupportService;
   readonly trials: TrialsService;
+  readonly networks: NetworksService;
 }
 
 const { endpoint, routes } = endpointsOf<IdsServices>();
@@ -78,7 +80,7 @@ export const rulesetsRoutes = routes(
   }),
 );
 
-/** `/ids/rules`, `/ids/overrides`, `/ids/suppressions`, `/ids/support`, `/ids/stats` and `/ids/test`. */
+/** `/ids/rules`, `/ids/overrides`, `/ids/suppressions`, `/ids/support`, `/ids/stats`, `/ids/networks` and `/ids/test`. */
 export const idsRoutes = routes(
   endpoint("sensors:read", idsOperations.listIdsRules, {
     summary: "Search rules", description: "Of the active versions of all rule sets, by rule set and in the order of their files.", answer: "Rules as they count",
@@ -138,6 +140,13 @@ export const idsRoutes = routes(
   endpoint("sensors:read", idsOperations.readIdsStats, {
     summary: "Read what intrusion rules match most", description: "How often signatures matched, and what might be suppressed: most of all in the first week.", answer: "The counts",
   }, async (c, { stats }) => c.json(await stats.read(identityOf(c).tenantId, c.req.valid("query")), 200)),
+  endpoint("sensors:read", idsOperations.readIdsSiteNetworks, {
+    summary: "Read which networks rules take for a site's own", description: "What `$HOME_NET` is in rules; `$EXTERNAL_NET` is all else.", answer: "The networks",
+  }, async (c, { networks }) => c.json(await networks.read(identityOf(c).tenantId, c.req.valid("param").site_id), 200)),
+  endpoint("sensors:write", idsOperations.updateIdsSiteNetworks, {
+    summary: "Change which networks rules take for a site's own", description: "The site's probes get them with their rules, within a minute. Null: by the address plan, or as the probes know it.",
+    example: { home_networks: ["192.0.2.0/24", "2001:db8::/32"] }, answer: "The networks",
+  }, async (c, { networks }) => c.json(await networks.update(actorOf(c), c.req.valid("param").site_id, c.req.valid("json")), 200)),
   endpoint("sensors:write", idsOperations.testIdsRule, {
     summary: "Test a rule on a capture",
     description: "Whether the rule matches, and where; or which part of it does not. Nothing is changed and no alert is raised. A test reads at most 32 MiB of a capture, for 10 seconds: `problem` says where it "

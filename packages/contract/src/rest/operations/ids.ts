@@ -6,6 +6,7 @@ import {
   IdsRulesQuery,
 } from "../ids.ts";
 import { IdsSiteQuery, IdsStats, IdsStatsQuery, IdsSupport, IdsSuppressionCreate, IdsSuppressionRecord, IdsSuppressionsQuery } from "../ids-noise.ts";
+import { IdsSiteNetworks, IdsSiteNetworksUpdate } from "../ids-networks.ts";
 import { IdsTest, IdsTestResult } from "../ids-test.ts";
 import { operations } from "../operation.ts";
 
@@ -13,6 +14,7 @@ const OfRuleset = z.object({ ruleset_id: Id });
 const OfVersion = OfRuleset.extend({ ruleset_version: z.string().max(64).describe("The version's number, as `2`.") });
 const OfRule = z.object({ signature_id: z.string().max(64).describe("The rule's number, as `2010935`.") });
 const OfOverride = z.object({ override_id: Id });
+const OfSite = z.object({ site_id: Id });
 const OfSuppression = z.object({ ids_suppression_id: Id });
 
 /** Intrusion detection: rules, what people change in them and suppress, and how much there is. */
@@ -40,6 +42,8 @@ export const idsOperations = operations({
   createIdsSuppression: { target: "POST /ids/suppressions", body: IdsSuppressionCreate, status: 201, answer: IdsSuppressionRecord },
   deleteIdsSuppression: { target: "DELETE /ids/suppressions/{ids_suppression_id}", params: OfSuppression, status: 204 },
   readIdsSupport: { target: "GET /ids/support", query: IdsSiteQuery, status: 200, answer: IdsSupport },
+  readIdsSiteNetworks: { target: "GET /ids/networks/{site_id}", params: OfSite, status: 200, answer: IdsSiteNetworks },
+  updateIdsSiteNetworks: { target: "PUT /ids/networks/{site_id}", params: OfSite, body: IdsSiteNetworksUpdate, status: 200, answer: IdsSiteNetworks },
   testIdsRule: { target: "POST /ids/test", body: IdsTest, status: 200, answer: IdsTestResult },
   readIdsStats: { target: "GET /ids/stats", query: IdsStatsQuery, status: 200, answer: IdsStats },
 });

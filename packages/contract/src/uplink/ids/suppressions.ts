@@ -28,7 +28,7 @@ export interface SuppressibleAlert {
   readonly signatureId: number;
   readonly generatorId: number;
   readonly message: string;
-  /** As `classtype` names it; empty for none. */
+  /** As `classtype` names it; its description where the engine says nothing else; empty for none. */
   readonly className: string;
   readonly sourceIp: string;
   readonly destinationIp: string;

@@ -126,7 +126,7 @@ export async function startStack(options: {
   });
   const settings = createSettingsService({ ...database, credentials: vault, bundles: bundlesStore, guards, captures: pcap, audit, onConfigured });
   const ids = openIds({ data_dir: dataDir }, {
-    ...database, audit, clock, log: silentLog, captures: pcap.downloads, fetchFile: () => Promise.reject(new Error("nothing is downloaded here")), onPublished: (site) => ingest.configured({ siteId: site }),
+    ...database, audit, clock, log: silentLog, events: log, published: () => undefined, captures: pcap.downloads, fetchFile: () => Promise.reject(new Error("nothing is downloaded here")), onPublished: (site) => ingest.configured({ siteId: site }),
     publish: async ({ siteId: site, ...bundle }) => bundlesStore.publish(await createPublication(authority, bundle), toInstant(clock.now()), site),
   });
   const healthHistory = createHealthHistory({ db: database.db, clock, logger: silentLog });

@@ -1,6 +1,7 @@
-import { BundleManifest, IDS_BUNDLE_RULES, IdsRuleset, IdsSuppressionRecord, IdsSupport, readIdsBundle, SignedBundle } from "@lanthorn/contract";
+import { BundleManifest, IDS_BUNDLE_RULES, IdsRuleset, IdsSiteNetworks, IdsSuppressionRecord, IdsSupport, readIdsBundle, SignedBundle } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { parseNetwork } from "../../../db/keys/address-range.ts";
 import { enrollListening, type ListeningProbe } from "../../agents/testing/listening-probe.ts";
 import { type Stack, startStack } from "../../agents/testing/stack.ts";
 import { ruleText } from "../testing/rules.ts";
@@ -72,6 +73,38 @@ test("suppressions go along, with the addresses that their device has", async ()
   await call("DELETE", `/suppressions/${made.id}`);
   await settle();
   expect((await fetchBundle()).suppressions).toEqual([]);
+});
+
+test("HOME_NET is what somebody named, else the address plan with private addresses, else the probes' own", async () => {
+  await addRules(ruleText(1));
+  const networks = async () => IdsSiteNetworks.parse((await call("GET", `/networks/${stack.siteId}`)).body);
+  const homeNet = async () => (await settle(), (await fetchBundle()).index.addresses["HOME_NET"]);
+  expect([await homeNet(), await networks()]).toEqual([undefined, { site_id: stack.siteId, home_networks: null, source: "probes", networks: [] }]);
+  const other = createId();
+  await stack.database.db.insertInto("sites").values({ id: other, tenant_id: stack.tenantId, name: "other", created_at: "2026-01-01T00:00:00.000Z", probe_configuration: "{}" }).execute();
+  const plan = async (prefix: string, siteId: string | null, status = "active") => {
+    const range = parseNetwork(prefix);
+    await stack.database.db.insertInto("ipam_prefixes").values({
+      id: createId(), tenant_id: stack.tenantId, site_id: siteId, scope: siteId ?? "", prefix, first_key: range?.first ?? "", last_key: range?.last ?? "", sort_key: range?.first ?? "", length: Number(prefix.split("/")[1]),
+      family: 4, vlan_id: null, name: "", description: "", status, created_at: "2026-01-01T00:00:00.000Z", updated_at: "2026-01-01T00:00:00.000Z",
+    }).execute();
+  };
+  await plan("10.20.0.0/16", stack.siteId);
+  expect(await homeNet()).toBe(undefined);
+  for (const [prefix, siteId, status] of [["198.51.100.0/24", stack.siteId], ["198.51.100.128/25", stack.siteId], ["203.0.113.0/28", null], ["192.0.2.0/24", other], ["192.0.2.0/25", stack.siteId, "deprecated"]] as const) await plan(prefix, siteId, status);
+  expect(await homeNet()).toBe("[192.168.0.0/16,10.0.0.0/8,172.16.0.0/12,fc00::/7,fe80::/10,198.51.100.0/24,203.0.113.0/28]");
+  expect(await networks()).toMatchObject({ source: "plan", home_networks: null });
+  expect((await call("PUT", `/networks/${stack.siteId}`, { home_networks: ["10.1.2.3/8", "2001:DB8::1"] })).body).toMatchObject({ source: "named", networks: ["10.0.0.0/8", "2001:db8::1"] });
+  expect(await homeNet()).toBe("[10.0.0.0/8,2001:db8::1]");
+  const { manifest } = await fetchBundle();
+  expect(await stack.ids.bundling.run()).toBe(0);
+  for (const body of [{ home_networks: [] }, { home_networks: ["any"] }, { home_networks: ["::ffff:10.0.0.0/90"] }, { home_networks: Array.from({ length: 129 }, (_, index) => `10.0.${index}.0/24`) }, {}, { home_networks: ["!10.0.0.0/8"] }]) {
+    expect([body, (await call("PUT", `/networks/${stack.siteId}`, body)).status]).toEqual([body, 400]);
+  }
+  expect((await call("PUT", `/networks/${stack.siteId}`, { home_networks: Array.from({ length: 128 }, (_, index) => `2001:db8:1111:2222:3333:4444:${index.toString(16)}::/112`) })).status).toBe(400);
+  expect((await call("PUT", `/networks/${createId()}`, { home_networks: null })).status).toBe(404);
+  await call("PUT", `/networks/${stack.siteId}`, { home_networks: null });
+  expect([await homeNet(), (await fetchBundle()).manifest.version > manifest.version]).toEqual(["[192.168.0.0/16,10.0.0.0/8,172.16.0.0/12,fc00::/7,fe80::/10,198.51.100.0/24,203.0.113.0/28]", true]);
 });
 
 test("the bundle of a site is no other site's, nor an operator's to see among those of the deployment", async () => {

@@ -15,6 +15,8 @@ export type PublishBundle = (bundle: { readonly siteId: string; readonly name: "
 export interface SiteBundlesDependencies {
   readonly store: SiteBundlesStore;
   readonly devicesOf: (rows: readonly SuppressionRow[]) => Promise<DeviceAddresses>;
+  /** Variables of addresses of a site. */
+  readonly addressesOf: (tenantId: string, siteId: string) => Promise<Readonly<Record<string, string>>>;
   readonly rulesets: RulesetsStore;
   readonly noise: NoiseStore;
   readonly thread: Pick<RulesThread, "ask">;
@@ -51,9 +53,10 @@ export async function publishSiteBundles(deps: SiteBundlesDependencies, stopped:
     for (const siteId of await store.sites(tenantId)) {
       if (stopped.aborted) return published;
       const last = before.get(siteId);
-      const digest = digestOf(rules, siteId);
+      const addresses = await deps.addressesOf(tenantId, siteId);
+      const digest = digestOf(rules, siteId, addresses);
       if (last ? last.digest === digest : rules.rulesets.every(({ active_version: version }) => version === null)) continue;
-      if (await publishOne(deps, { tenantId, siteId, rules, digest, last })) published += 1;
+      if (await publishOne(deps, { tenantId, siteId, rules, addresses, digest, last })) published += 1;
     }
   }
   return published;
@@ -74,14 +77,14 @@ function activeOf({ rulesets }: TenantRules, siteId: string): readonly (RulesetR
   return rulesets.filter(isOf).toSorted((a, b) => Number(a.kind === "local") - Number(b.kind === "local"));
 }
 
-function digestOf(rules: TenantRules, siteId: string): string {
+function digestOf(rules: TenantRules, siteId: string, addresses: Readonly<Record<string, string>>): string {
   const overrides = rules.overrides.filter((row) => row.site_id === null || row.site_id === siteId).map(({ id }) => id);
   const active = activeOf(rules, siteId).map(({ id }) => [id, rules.digests.get(id)]);
-  return createHash("sha256").update(JSON.stringify([FORM, active, overrides, toCompared(rules.suppressions, siteId, rules.devices)])).digest("hex");
+  return createHash("sha256").update(JSON.stringify([FORM, active, overrides, toCompared(rules.suppressions, siteId, rules.devices), ...(Object.keys(addresses).length > 0 ? [addresses] : [])])).digest("hex");
 }
 
-async function publishOne(deps: SiteBundlesDependencies, { tenantId, siteId, rules, digest, last }: {
-  readonly tenantId: string; readonly siteId: string; readonly rules: TenantRules; readonly digest: string; readonly last: SiteBundleRow | undefined;
+async function publishOne(deps: SiteBundlesDependencies, { tenantId, siteId, rules, addresses, digest, last }: {
+  readonly tenantId: string; readonly siteId: string; readonly rules: TenantRules; readonly addresses: Readonly<Record<string, string>>; readonly digest: string; readonly last: SiteBundleRow | undefined;
 }): Promise<boolean> {
   const { thread, clock, log } = deps;
   const builtAt = toInstant(clock.now());
@@ -89,7 +92,7 @@ async function publishOne(deps: SiteBundlesDependencies, { tenantId, siteId, rul
   try {
     const refs = activeOf(rules, siteId).map((row) => ({ rulesetId: row.id, version: row.active_version }));
     const built = await thread.ask("bundle", refs, {
-      siteId, builtAt, overrides: rules.overrides.map(toEffective), suppressions: toCompared(rules.suppressions, siteId, rules.devices),
+      siteId, builtAt, overrides: rules.overrides.map(toEffective), suppressions: toCompared(rules.suppressions, siteId, rules.devices), addresses,
     });
     checkSize(built);
     const files = new Map([...built.files].map(([path, bytes]) => [path, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)]));

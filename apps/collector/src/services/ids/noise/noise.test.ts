@@ -26,7 +26,7 @@ beforeEach(async () => {
   gateway = await startTestGateway({
     clock,
     modules(parts) {
-      ids = openIds({ data_dir: directory }, { ...parts, log: parts.logger, captures: noCaptures, fetchFile: () => Promise.resolve(null), publish: () => Promise.resolve(true), onPublished: async () => {} });
+      ids = openIds({ data_dir: directory }, { ...parts, log: parts.logger, events: parts.log, captures: noCaptures, fetchFile: () => Promise.resolve(null), publish: () => Promise.resolve(true), onPublished: async () => {} });
       return [ids];
     },
   });
@@ -54,7 +54,7 @@ const append = async (...all: readonly (Partial<EventData<"ids_alert">> & { read
   await gateway.db.transaction().execute((trx) => log.append(trx, tenant.tenantId, all.map(({ deviceId = null, ...data }) => ({
     type: "ids_alert", siteId: tenant.siteId, probeId: null, deviceId, queueId: null, probeSeq: null, occurredAt: at, receivedAt: at,
     data: {
-      signature_id: 7, revision: 1, signature: "ET SCAN a", category: "Misc activity", severity: "low", source_ip: "192.0.2.9", source_port: 1, destination_ip: "198.51.100.1",
+      signature_id: 7, revision: 1, signature: "ET SCAN a", category: "Misc activity", class: "misc-activity", severity: "low", source_ip: "192.0.2.9", source_port: 1, destination_ip: "198.51.100.1",
       destination_port: 80, protocol: "tcp", mitre_techniques: [], packets: [], subject_ip: "192.0.2.9", ...data,
     },
   }))));
@@ -62,16 +62,23 @@ const append = async (...all: readonly (Partial<EventData<"ids_alert">> & { read
 
 describe("what is suppressed", () => {
   test.each<[string, object]>([
-    ["its signature", { signature_id: 7 }], ["its category", { category: "ET SCAN" }], ["its class", { category: "Misc activity" }], ["its source", { source: "192.0.2.0/24" }],
+    ["its signature", { signature_id: 7 }], ["its category", { category: "ET SCAN" }], ["its class", { category: "misc-activity" }], ["its source", { source: "192.0.2.0/24" }],
     ["its destination", { destination: "198.51.100.1" }], ["a network of either end", { network: "198.51.100.0/24" }],
   ])("by %s is in the log and counted, raises no alert and calls nobody", async (_, parts) => {
     const { id } = await suppress(parts);
-    await append({}, { source_ip: "203.0.113.9", destination_ip: "203.0.113.1", signature_id: 8, signature: "ET MALWARE b", category: "A Trojan", subject_ip: "203.0.113.9" });
+    await append({}, { source_ip: "203.0.113.9", destination_ip: "203.0.113.1", signature_id: 8, signature: "ET MALWARE b", category: "A Trojan", class: "trojan-activity", subject_ip: "203.0.113.9" });
     expect(await alerts()).toMatchObject([{ subject: "8 203.0.113.9" }]);
     expect(delivered.filter((type) => type === "ids_alert")).toEqual(["ids_alert"]);
     expect((await gateway.db.selectFrom("events").select("id").where("type", "=", "ids_alert").execute()).length).toBe(2);
     expect(await hitsOf(id)).toBe(1);
     expect(await stats()).toMatchObject({ alerts: 1, suppressed: 1 });
+  });
+
+  test("by its class is compared by the class's name, and in words where its engine says no other", async () => {
+    await suppress({ category: "trojan-activity" });
+    await suppress({ category: "Attempted Information Leak" });
+    await append({ category: "A Network Trojan was detected", class: "trojan-activity" }, { signature_id: 8, category: "Attempted Information Leak", class: "attempted-recon" }, { signature_id: 9, category: "Attempted Information Leak", class: undefined });
+    expect((await alerts()).map(({ subject }) => subject)).toEqual(["8 192.0.2.9"]);
   });
 
   test("by a device is that of its addresses, wherever they are at that time", async () => {

@@ -24,7 +24,7 @@ export function createIdsReaction({ store, clock }: { readonly store: NoiseStore
       for (const event of events) {
         const { data } = event;
         const suppression = bySite.get(event.site_id)?.find({
-          signatureId: data.signature_id, generatorId: data.gid ?? 1, message: data.signature, className: data.category, sourceIp: data.source_ip,
+          signatureId: data.signature_id, generatorId: data.gid ?? 1, message: data.signature, className: data.class ?? data.category, sourceIp: data.source_ip,
           destinationIp: data.destination_ip, internalMac: "",
         }, now) ?? null;
         if (data.state === "ended") {

@@ -8,6 +8,8 @@ export interface BundleOrder {
   readonly builtAt: string;
   readonly overrides: readonly Override[];
   readonly suppressions: readonly IdsSuppression[];
+  /** Variables of addresses that differ from the engine's own. */
+  readonly addresses: Readonly<Record<string, string>>;
 }
 
 /** A bundle's files, and what became of the rules. */
@@ -27,7 +29,7 @@ const MAX_CATEGORIES = 100;
 const REST = "other";
 
 /** @param contents Of the active versions; of a rule that several have, the higher revision counts, then the later set. */
-export function buildBundle(contents: readonly RuleContent[], { siteId, builtAt, overrides, suppressions }: BundleOrder): BuiltBundle {
+export function buildBundle(contents: readonly RuleContent[], { siteId, builtAt, overrides, suppressions, addresses }: BundleOrder): BuiltBundle {
   const effective = createEffective(overrides, siteId);
   const chosen = new Map<string, RuleRecord>();
   for (const { rules } of contents) {
@@ -55,7 +57,7 @@ export function buildBundle(contents: readonly RuleContent[], { siteId, builtAt,
     if (listed) listed.push({ sid: record.sid, text });
     else byCategory.set(key, [{ sid: record.sid, text }]);
   }
-  const index: IdsBundleIndex = { v: 1, site_id: siteId, built_at: builtAt, rules, addresses: {}, ports: {} };
+  const index: IdsBundleIndex = { v: 1, site_id: siteId, built_at: builtAt, rules, addresses, ports: {} };
   const joined = (field: "classification" | "references" | "thresholds") => contents.map((content) => content[field]).filter(Boolean).join("\n");
   const plain = [
     [IDS_BUNDLE_FILES.classification, joined("classification")], [IDS_BUNDLE_FILES.references, joined("references")], [IDS_BUNDLE_FILES.thresholds, joined("thresholds")],

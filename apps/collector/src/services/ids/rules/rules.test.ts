@@ -78,7 +78,7 @@ describe("overrides", () => {
 });
 
 describe("a bundle", () => {
-  const order = { siteId: SITE, builtAt: "2026-01-01T00:00:00.000Z", overrides: [override({ kind: "category", value: "et-info", state: "disabled" })], suppressions: [] };
+  const order = { siteId: SITE, builtAt: "2026-01-01T00:00:00.000Z", overrides: [override({ kind: "category", value: "et-info", state: "disabled" })], suppressions: [], addresses: {} };
 
   test("has what is enabled and can be run, once, with the files beside it", () => {
     const built = buildBundle([read(PUBLISHED), read({ "local.rules": ruleText(1, "OUR RULE a") })], order);

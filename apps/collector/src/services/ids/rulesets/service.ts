@@ -39,6 +39,9 @@ export interface RulesetsDependencies {
   readonly onFirst: (trx: Transaction<Schema>, actor: Actor) => Promise<void>;
   /** After what counts has changed. */
   readonly onChanged: () => void;
+  /** In the transaction in which a rule set goes. @returns The number of an event that says so; null for none. */
+  readonly onGone: (trx: Transaction<Schema>, row: RulesetRow) => Promise<number | null>;
+  readonly published: (tenantId: string, fromSeq: number) => void;
   /** After a source is to be asked. */
   readonly onDue: () => void;
 }
@@ -103,15 +106,7 @@ export function createRulesetsService(deps: RulesetsDependencies): RulesetsServi
       return shown;
     },
 
-    async remove(actor, id) {
-      await store.locked(actor.tenantId, async (trx) => {
-        const row = await store.byId(trx, actor.tenantId, id);
-        if (!row) throw notFound("rule set");
-        await audit(trx, { actor, action: "ids_ruleset.delete", target: targetOf(id), before: toRuleset(row, await store.versions(trx, id)), after: null });
-        await store.remove(trx, id);
-      });
-      deps.onChanged();
-    },
+    remove: (actor, id) => removeRuleset(deps, actor, id),
 
     async fetchNow(actor, id) {
       const row = await find(actor.tenantId, id);
@@ -124,11 +119,23 @@ export function createRulesetsService(deps: RulesetsDependencies): RulesetsServi
   };
 }
 
+async function removeRuleset({ store, audit, onGone, published, onChanged }: RulesetsDependencies, actor: Actor, id: string): Promise<void> {
+  const fromSeq = await store.locked(actor.tenantId, async (trx) => {
+    const row = await store.byId(trx, actor.tenantId, id);
+    if (!row) throw notFound("rule set");
+    await audit(trx, { actor, action: "ids_ruleset.delete", target: targetOf(id), before: toRuleset(row, await store.versions(trx, id)), after: null });
+    await store.remove(trx, id);
+    return onGone(trx, row);
+  });
+  if (fromSeq !== null) published(actor.tenantId, fromSeq);
+  onChanged();
+}
+
 function newRow(actor: Actor, wish: IdsRulesetCreate, at: string): RulesetRow {
   const kind = wish.url === undefined ? (wish.file === undefined ? "local" : "file") : "url";
   return {
     id: createId(), tenant_id: actor.tenantId, site_id: wish.site_id ?? null, name: wish.name, kind, place: wish.url ?? wish.file ?? "", checksum_url: wish.checksum_url ?? null,
     interval_hours: wish.interval_hours, is_enabled: wish.enabled ? 1 : 0, is_automatic: wish.automatic ? 1 : 0, active_version: null, last_version: 0, validators: "{}",
-    next_at: kind === "local" ? null : at, checked_at: null, failures: 0, error: null, created_by: actor.name, created_at: at,
+    next_at: kind === "local" ? null : at, checked_at: null, failures: 0, error: null, reported: "", created_by: actor.name, created_at: at,
   };
 }

@@ -20,6 +20,8 @@ export interface RulesetsStore {
   byId(handle: Trx | null, tenantId: string, id: string): Promise<RulesetRow | null>;
   /** Those that are due, whoever's. */
   due(now: string): Promise<readonly RulesetRow[]>;
+  /** Those that are downloaded or read from files, and those of which something was reported, whoever's. */
+  watched(): Promise<readonly RulesetRow[]>;
   add(trx: Trx, row: RulesetRow): Promise<void>;
   set(handle: Trx | null, id: string, columns: Partial<RulesetRow>): Promise<void>;
   remove(trx: Trx, id: string): Promise<void>;
@@ -47,6 +49,7 @@ export function createRulesetsStore({ db, reads }: { readonly db: Kysely<Schema>
     byId: async (handle, tenantId, id) =>
       (await (handle ?? reads).selectFrom("ids_rulesets").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst()) ?? null,
     due: (now) => db.selectFrom("ids_rulesets").selectAll().where("is_enabled", "=", 1).where("next_at", "<=", now).orderBy("next_at").execute(),
+    watched: () => reads.selectFrom("ids_rulesets").selectAll().where((eb) => eb.or([eb("kind", "!=", "local"), eb("reported", "!=", "")])).orderBy("id").execute(),
     async add(trx, row) {
       await trx.insertInto("ids_rulesets").values(row).execute();
     },

@@ -29,7 +29,7 @@ interface TestedRule {
 /** @param deps.addressesOf Variables of a site that differ from the engine's own. */
 export function createTrialsService({ trials, rulesets, noise, thread, captures, addressesOf }: {
   readonly trials: Trials; readonly rulesets: RulesetsStore; readonly noise: NoiseStore; readonly thread: Pick<RulesThread, "ask">; readonly captures: StoredCaptures;
-  readonly addressesOf: (siteId: string) => Promise<Readonly<Record<string, string>>>;
+  readonly addressesOf: (tenantId: string, siteId: string) => Promise<Readonly<Record<string, string>>>;
 }): TrialsService {
   const findRule = async (tenantId: string, { rule, signature_id: sid, generator_id: gid, site_id: siteId }: IdsTest): Promise<TestedRule> => {
     if (rule !== undefined) return { text: Buffer.from(rule).toString("latin1"), beside: [] };
@@ -54,7 +54,7 @@ export function createTrialsService({ trials, rulesets, noise, thread, captures,
         tested = await findRule(actor.tenantId, wish);
         const capture = pcapId === undefined ? { capture: ownBytes(Buffer.from(wish.capture ?? "", "base64")), rest: null } : await readStored(captures, actor, { id: pcapId, reason: wish.reason });
         const rules = ownBytes(Buffer.from([...tested.beside.map(({ text }) => text), tested.text].join("\n"), "latin1"));
-        return { rules, addresses: siteId === undefined ? {} : await addressesOf(siteId), ...capture };
+        return { rules, addresses: siteId === undefined ? {} : await addressesOf(actor.tenantId, siteId), ...capture };
       });
       return { ...result, rule: lastLine(Buffer.from(tested.text, "latin1").toString()), beside: tested.beside.map(({ key }) => key) };
     },

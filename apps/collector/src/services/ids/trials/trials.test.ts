@@ -18,7 +18,7 @@ let tenant: TestTenant;
 beforeAll(async () => {
   gateway = await startTestGateway({
     modules: (parts) => [openIds({ data_dir: "/nonexistent" }, {
-      ...parts, log: silentLog, captures: noCaptures, fetchFile: () => Promise.resolve(null), publish: () => Promise.resolve(true), onPublished: async () => {},
+      ...parts, log: silentLog, events: parts.log, captures: noCaptures, fetchFile: () => Promise.resolve(null), publish: () => Promise.resolve(true), onPublished: async () => {},
     })],
   });
   tenant = await gateway.createTenant("admin");
@@ -50,6 +50,13 @@ describe("a rule that is sent, on a capture that is sent", () => {
     expect(await tried({ rule: RULE.replace("/gate.php", "/gate.asp") })).toMatchObject({ matched: false, missed: { kind: "content", buffer: "http.uri", text: 'content:"/gate.asp"', matches_without: null } });
     expect(await tried({ rule: RULE.replace("any any ->", "$HOME_NET any ->") })).toMatchObject({ matched: false, missed: { kind: "addresses", matches_without: true } });
     expect(await tried({ rule: "alert tcp any any -> any any (lua:a; sid:1;)" })).toMatchObject({ matched: false, refusal: { keyword: "lua", signature_id: 1 }, parts: [] });
+  });
+
+  test("takes a site's networks for HOME_NET", async () => {
+    const body = { rule: RULE.replace("any any -> any", "$HOME_NET any -> $EXTERNAL_NET"), site_id: tenant.siteId };
+    expect(await tried(body)).toMatchObject({ matched: false, missed: { kind: "addresses" } });
+    expect((await gateway.call("PUT", `/api/v1/ids/networks/${tenant.siteId}`, tenant.token, { home_networks: ["192.0.2.0/24"] })).status).toBe(200);
+    expect(await tried(body)).toMatchObject({ matched: true });
   });
 
   test("is refused where the request makes no sense", async () => {
@@ -150,9 +157,10 @@ describe("attacks", () => {
     const expressions = Array.from({ length: 20 }, () => String.raw`pcre:"/((a+)+)+\2b$/"; `).join("");
     let turns = 0;
     const timer = setInterval(() => (turns += 1), 5);
-    const result = await tried({ rule: `alert tcp any any -> any any (content:"aaaa"; ${expressions}sid:1;)`, capture: gzipSync(capture).toString("base64") });
+    const { status, body: answer } = await call({ rule: `alert tcp any any -> any any (content:"aaaa"; ${expressions}sid:1;)`, capture: gzipSync(capture).toString("base64") });
     clearInterval(timer);
-    expect([result.matched, result.gave_up]).toEqual([false, true]);
+    // On a slow machine it is ended as a whole.
+    expect(status === 400 || (status === 200 && IdsTestResult.parse(answer).gave_up)).toBe(true);
     expect(turns).toBeGreaterThan(0);
   });
 });

@@ -17,8 +17,8 @@ export interface Trials {
 
 /** Of all tenants; each may have one. */
 const MAX_RUNNING = 2;
-/** Behind `MAX_TRIAL_MS`, which is looked at between frames. */
-const GRACE_MS = 5000;
+/** To begin and to end, beside `MAX_TRIAL_MS`, which is looked at between frames. The gateway waits for 30 s. */
+const GRACE_MS = 15_000;
 const RETRY_MS = 5000;
 
 /** @param deps.maxMs How long a trial may take at all. */
