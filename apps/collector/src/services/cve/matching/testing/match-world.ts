@@ -1,5 +1,7 @@
-import { createFakeClock, createId, type FakeClock, silentLog } from "@lanthorn/runtime";
+import { createFakeClock, createId, type FakeClock, silentLog, toInstant } from "@lanthorn/runtime";
 import type { Selectable } from "kysely";
+import { addressKey } from "../../../../db/keys/address-key.ts";
+import { insertMany } from "../../../../db/query/write-many.ts";
 import type { Schema } from "../../../../db/schema.ts";
 import { noteSoftwareChanges } from "../../../../software/changes-store.ts";
 import { NO_SOFTWARE, type SoftwareColumns } from "../../../../software/columns.ts";
@@ -34,6 +36,8 @@ export interface MatchWorld {
   /** Imports CVEs, and what CISA and Debian say where that is given. */
   load(cves: readonly BeforeCve[], more?: { readonly kev?: readonly string[]; readonly debian?: object }): Promise<void>;
   addDevice(ip: string, ports: readonly AtPort[], tenant?: TestTenant): Promise<string>;
+  /** Adds many at once. */
+  addDevices(devices: readonly { readonly ip: string; readonly ports: readonly AtPort[] }[]): Promise<void>;
   /** Replaces what runs at the ports of a device, as ingest does. */
   setPorts(deviceId: string, ports: readonly AtPort[], tenant?: TestTenant): Promise<void>;
   /** Matches and reports once. */
@@ -62,14 +66,10 @@ export async function openMatchWorld(): Promise<MatchWorld> {
   const { db } = gateway;
   const opened = cve as unknown as Cve;
   const setPorts: MatchWorld["setPorts"] = async (device_id, ports, { tenantId: tenant_id } = admin) => {
-    const at = new Date(clock.now()).toISOString();
+    const at = toInstant(clock.now());
     await db.transaction().execute(async (trx) => {
       await trx.deleteFrom("ports").where("device_id", "=", device_id).execute();
-      for (const { port, ...software } of ports) {
-        await trx.insertInto("ports").values({
-          device_id, tenant_id, port, protocol: "tcp", state: "open", service: "service", version: "", banner: "", last_scanned: at, ...NO_SOFTWARE, ...software,
-        }).execute();
-      }
+      await insertMany(trx, "ports", ports.map((port) => portRow(port, { device_id, tenant_id, at })));
       await noteSoftwareChanges(trx, [{ device_id, tenant_id, since: at }]);
     });
   };
@@ -87,6 +87,19 @@ export async function openMatchWorld(): Promise<MatchWorld> {
       const id = await gateway.createDevice(tenant, { ip });
       await setPorts(id, ports, tenant);
       return id;
+    },
+    async addDevices(devices) {
+      const { tenantId: tenant_id, siteId: site_id } = admin;
+      const at = toInstant(clock.now());
+      const rows = devices.map(({ ip, ports }) => ({ id: createId(), ip, ports }));
+      await db.transaction().execute(async (trx) => {
+        await insertMany(trx, "devices", rows.map(({ id, ip }) => ({
+          id, tenant_id, site_id, ip, ip_key: addressKey(ip), mac: "", hostname: "", hostname_key: "", vendor: "", os_guess: "", device_type: "server", is_online: 1,
+          presence_state: "online", first_seen: at, last_seen: at, open_ports: "[]", tags: "[]", locked_fields: "[]",
+        })));
+        await insertMany(trx, "ports", rows.flatMap(({ id, ports }) => ports.map((port) => portRow(port, { device_id: id, tenant_id, at }))));
+        await noteSoftwareChanges(trx, rows.map(({ id }) => ({ device_id: id, tenant_id, since: at })));
+      });
     },
     async match() {
       for (const job of opened.jobs ?? []) if (job.where === "loop") await job.run();
@@ -108,6 +121,12 @@ export async function openMatchWorld(): Promise<MatchWorld> {
       await opened.close?.();
       folder.remove();
     },
+  };
+}
+
+function portRow({ port, ...software }: AtPort, { device_id, tenant_id, at }: { readonly device_id: string; readonly tenant_id: string; readonly at: string }) {
+  return {
+    device_id, tenant_id, port, protocol: "tcp", state: "open", service: "service", version: "", banner: "", last_scanned: at, ...NO_SOFTWARE, ...software,
   };
 }
 
