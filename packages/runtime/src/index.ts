@@ -10,5 +10,6 @@ export { processorMs } from "./processor-time.ts";
 export { type Random, seededRandom } from "./seeded-random.ts";
 export { createServiceManager, type ServiceManager } from "./service-manager.ts";
 export { endWithOutput } from "./standard-output.ts";
+export { startThread } from "./start-thread.ts";
 export { syncFolder } from "./sync-folder.ts";
 export { readTextFile } from "./text-file.ts";

@@ -1,7 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import type { Claim } from "@lanthorn/fingerprints";
-import { type Clock, describeError, type Log } from "@lanthorn/runtime";
-import { startThread } from "../start-thread.ts";
+import { type Clock, describeError, type Log, startThread } from "@lanthorn/runtime";
 import type { DatabaseQuery } from "./databases.ts";
 import { type ServiceFinding, withClaims } from "./finding.ts";
 

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { FEED_PROBLEMS, FEED_STATES, Id, Instant } from "../values.ts";
+import { CVE_DETAILS_EXAMPLE, CVE_FOUND_EXAMPLE } from "./cve-examples.ts";
 import { AffectedDevice, CveRemedy, CveSeverity, CvssScore, Share } from "./cve-matches.ts";
 
 /** How far an update is with one feed. */
@@ -73,7 +74,7 @@ export const CveFound = z.object({
   published: z.iso.date().nullable().describe("The day on which it was published. Null where unknown."),
   known_exploited: z.boolean().describe("Whether CISA lists it as exploited in the wild."),
   epss: Share.nullable().describe("The chance that it is exploited in the next 30 days, 0 to 1. Null where unknown."),
-});
+}).meta({ examples: [CVE_FOUND_EXAMPLE] });
 export type CveFound = z.infer<typeof CveFound>;
 
 /** All that the database knows of one CVE. */
@@ -132,5 +133,5 @@ export const CveDetails = CveFound.extend({
       description: z.string().describe("How it helps against that technique. Empty where ATT&CK does not say it."),
     })).describe("What MITRE ATT&CK recommends against the techniques, at most 100."),
   }).describe("What to do about it."),
-});
+}).meta({ examples: [CVE_DETAILS_EXAMPLE] });
 export type CveDetails = z.infer<typeof CveDetails>;

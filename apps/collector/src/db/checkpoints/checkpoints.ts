@@ -1,4 +1,5 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { startThread } from "@lanthorn/runtime";
 
 /** Folds the write-ahead log of a SQLite file into it, in a thread of its own: a commit that did it would hold the event loop for some ten milliseconds. */
 export interface Checkpoints {
@@ -21,7 +22,7 @@ export function createCheckpoints(file: string): Checkpoints {
     isFolding = false;
   };
   const start = (): Worker => {
-    const started = startWorker(file);
+    const started = startThread("checkpoint-worker", import.meta.url, { workerData: { file }, resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
     started.on("message", () => (isFolding = false)).on("error", ended).on("exit", ended);
     started.unref();
     return started;
@@ -42,14 +43,4 @@ export function createCheckpoints(file: string): Checkpoints {
       await stopped?.terminate();
     },
   };
-}
-
-function startWorker(file: string): Worker {
-  const options = { workerData: { file }, resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } };
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  const program = new URL(`./checkpoint-worker.${extension}`, import.meta.url);
-  if (extension === "js") return new Worker(program, options);
-  // A thread of Node 20 does not take over how its parent reads TypeScript.
-  const source = `import("tsx/esm/api").then(({ register }) => { register(); return import(${JSON.stringify(program.href)}); });`;
-  return new Worker(source, { ...options, eval: true, execArgv: ["--conditions=@lanthorn/source"] });
 }

@@ -1,7 +1,6 @@
 import type { Worker } from "node:worker_threads";
-import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import { type Clock, describeError, type Log, startThread } from "@lanthorn/runtime";
 import { CollectorError } from "../../../errors.ts";
-import { startWorker } from "../start-worker.ts";
 import { FileRefused } from "./file-refused.ts";
 import { MAX_KEPT_VERSIONS, type RuleAnswer, type RuleTask, type RuleTaskName, type RuleTasks, type VersionRef, versionKey } from "./tasks.ts";
 
@@ -70,7 +69,7 @@ export function createRulesThread({ clock, log, load }: {
     else one?.resolve(answer.output as never);
   };
   const start = (): Worker => {
-    const started = startWorker(import.meta.url, "rules-worker", { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
+    const started = startThread("rules-worker", import.meta.url, { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
     started.on("message", take);
     started.on("error", (error) => fail(describeError(error)));
     started.on("exit", () => fail("its thread ended"));

@@ -1,7 +1,6 @@
-import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import { type Clock, describeError, type Log, startThread } from "@lanthorn/runtime";
 import { ApiError, rateLimited } from "../../../gateway/errors.ts";
 import { badRequest } from "../../../gateway/route.ts";
-import { startWorker } from "../start-worker.ts";
 import { MAX_TRIAL_HEAP_MB, MAX_TRIAL_MS, type TrialAnswer, type TrialResult, type TrialTask } from "./tasks.ts";
 
 /** Tries rules on captures, each in a thread of its own, so that the event loop waits for none and a hostile one hurts nobody else. */
@@ -53,7 +52,7 @@ function runOne(task: TrialTask, { clock, log, maxMs, stops }: {
   readonly clock: Pick<Clock, "after">; readonly log: Pick<Log, "warn">; readonly maxMs: number; readonly stops: Set<() => Promise<void>>;
 }): Promise<TrialAnswer> {
   return new Promise((resolve, reject) => {
-    const worker = startWorker(import.meta.url, "trial-worker", {
+    const worker = startThread("trial-worker", import.meta.url, {
       workerData: task, transferList: transferable([task.capture, task.rules]), resourceLimits: { maxOldGenerationSizeMb: MAX_TRIAL_HEAP_MB },
     });
     const finish = (settle: () => void) => {

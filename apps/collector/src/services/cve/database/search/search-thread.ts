@@ -1,5 +1,5 @@
-import { Worker } from "node:worker_threads";
-import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import type { Worker } from "node:worker_threads";
+import { type Clock, describeError, type Log, startThread } from "@lanthorn/runtime";
 import { CollectorError } from "../../../../errors.ts";
 import type { CveSearch, CveSearchResult } from "./search-work.ts";
 
@@ -66,7 +66,7 @@ export function createSearchThread(directory: string, { clock, log }: {
       ? clock.after(MAX_SEARCH_MS, () => fail(`no answer within ${MAX_SEARCH_MS / 1000} s`)) : clock.after(IDLE_MS, () => void stop());
   };
   const start = (): Worker => {
-    const started = startWorker(directory);
+    const started = startThread("search-worker", import.meta.url, { workerData: { directory }, resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
     started.on("message", ({ id, result, error }: SearchAnswer) => {
       const one = waiting.get(id);
       waiting.delete(id);
@@ -94,14 +94,4 @@ export function createSearchThread(directory: string, { clock, log }: {
       await stop();
     },
   };
-}
-
-function startWorker(directory: string): Worker {
-  const options = { workerData: { directory }, resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } };
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  const program = new URL(`./search-worker.${extension}`, import.meta.url);
-  if (extension === "js") return new Worker(program, options);
-  // A thread of Node 20 does not take over how its parent reads TypeScript.
-  const source = `import("tsx/esm/api").then(({ register }) => { register(); return import(${JSON.stringify(program.href)}); });`;
-  return new Worker(source, { ...options, eval: true, execArgv: ["--conditions=@lanthorn/source"] });
 }

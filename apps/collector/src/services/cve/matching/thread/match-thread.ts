@@ -1,5 +1,5 @@
-import { Worker } from "node:worker_threads";
-import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import type { Worker } from "node:worker_threads";
+import { type Clock, describeError, type Log, startThread } from "@lanthorn/runtime";
 import { CollectorError } from "../../../../errors.ts";
 import type { FreshJudgment, MatchAnswer, MatchTask, MatchTaskName, MatchTasks } from "./match-tasks.ts";
 
@@ -66,7 +66,7 @@ export function createMatchThread(directory: string, { clock, log }: {
     else one?.resolve(answer.output as never);
   };
   const start = (): Worker => {
-    const started = startWorker(directory);
+    const started = startThread("match-worker", import.meta.url, { workerData: { directory }, resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
     started.on("message", take);
     started.on("error", (error) => fail(describeError(error)));
     started.on("exit", () => fail("its thread ended"));
@@ -87,14 +87,4 @@ export function createMatchThread(directory: string, { clock, log }: {
       await stop();
     },
   };
-}
-
-function startWorker(directory: string): Worker {
-  const options = { workerData: { directory }, resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } };
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  const program = new URL(`./match-worker.${extension}`, import.meta.url);
-  if (extension === "js") return new Worker(program, options);
-  // A thread of Node 20 does not take over how its parent reads TypeScript.
-  const source = `import("tsx/esm/api").then(({ register }) => { register(); return import(${JSON.stringify(program.href)}); });`;
-  return new Worker(source, { ...options, eval: true, execArgv: ["--conditions=@lanthorn/source"] });
 }
