@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { describeError } from "./errors.ts";
+import { describeError } from "../errors.ts";
 
 /** The parts of a process that this needs. */
 export interface OutputProcess {
