@@ -25,13 +25,19 @@ export function choosePattern(rule: Pick<Rule, "buffers" | "fastPattern">): Chos
     const isWhole = offset === 0 && length === named.bytes.length;
     return { group, pattern: isWhole ? patternOf(named) : anywhere(named.bytes.subarray(offset, offset + length), named.ignoreCase) };
   }
-  const choices = rule.buffers.flatMap((buffer, group) => (mustBeThere(buffer) ? contentsOf(buffer).map((content) => ({
-    group, content, score: scoreOf(content.bytes) - (buffer.buffer === "payload" ? PAYLOAD_PENALTY : 0),
-  })) : []));
-  const [first, ...others] = choices;
-  if (!first) return null;
-  const best = others.reduce((winner, one) => (one.score > winner.score ? one : winner), first);
-  return { group: best.group, pattern: patternOf(best.content) };
+  let best: { readonly group: number; readonly content: Content } | null = null;
+  let most = -Infinity;
+  for (let group = 0; group < rule.buffers.length; group += 1) {
+    const buffer = rule.buffers[group] as BufferGroup;
+    if (!mustBeThere(buffer)) continue;
+    const penalty = buffer.buffer === "payload" ? PAYLOAD_PENALTY : 0;
+    for (const match of buffer.matches) {
+      if (match.kind !== "content" || match.isNegated || match.bytes.length === 0) continue;
+      const score = scoreOf(match.bytes) - penalty;
+      if (score > most) [best, most] = [{ group, content: match }, score];
+    }
+  }
+  return best && { group: best.group, pattern: patternOf(best.content) };
 }
 
 function contentAt(rule: Pick<Rule, "buffers">, group: number, index: number): Content | null {
@@ -44,16 +50,21 @@ function mustBeThere(group: BufferGroup | undefined): boolean {
   return group !== undefined && group.buffer !== "base64_data" && !group.matches.some(({ kind }) => kind === "absent");
 }
 
-function contentsOf({ matches }: BufferGroup): readonly Content[] {
-  return matches.filter((match): match is Content => match.kind === "content" && !match.isNegated && match.bytes.length > 0);
-}
+/** Reused: which byte was last seen in which content. */
+const seenIn = new Uint32Array(256);
+let scored = 0;
 
 function scoreOf(bytes: Uint8Array): number {
-  const seen = new Set<number>();
+  scored = (scored + 1) >>> 0;
+  if (scored === 0) {
+    seenIn.fill(0);
+    scored = 1;
+  }
   let score = 0;
-  for (const byte of bytes.subarray(0, MAX_SCORED_BYTES)) {
-    score += seen.has(byte) ? 1 : isOrdinary(byte) ? 3 : 4;
-    seen.add(byte);
+  for (let at = 0; at < bytes.length && at < MAX_SCORED_BYTES; at += 1) {
+    const byte = bytes[at] as number;
+    score += seenIn[byte] === scored ? 1 : isOrdinary(byte) ? 3 : 4;
+    seenIn[byte] = scored;
   }
   return score;
 }

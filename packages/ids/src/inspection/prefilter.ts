@@ -73,7 +73,7 @@ function bufferKey({ buffer, transforms }: BufferGroup): string {
 }
 
 function patternKey({ bytes, ignoreCase, offset, depth, endsWith }: Pattern): string {
-  return `${Number(ignoreCase)} ${offset} ${depth} ${Number(endsWith)} ${Buffer.from(bytes).toString("latin1")}`;
+  return `${Number(ignoreCase)} ${offset} ${depth} ${Number(endsWith)} ${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")}`;
 }
 
 function* createBufferPrefilter({ group, rules }: Filing): Generator<undefined, BufferPrefilter> {
@@ -81,8 +81,10 @@ function* createBufferPrefilter({ group, rules }: Filing): Generator<undefined, 
   const set = yield* createPatternSetSteps(filed.map(({ pattern }) => pattern));
   yield;
   const starts = new Uint32Array(filed.length + 1);
-  for (const [index, one] of filed.entries()) starts[index + 1] = (starts[index] ?? 0) + one.rules.length;
-  const all = Uint32Array.from(filed.flatMap((one) => one.rules));
+  for (let index = 0; index < filed.length; index += 1) starts[index + 1] = (starts[index] ?? 0) + (filed[index]?.rules.length ?? 0);
+  const all = new Uint32Array(starts[filed.length] ?? 0);
+  for (let index = 0; index < filed.length; index += 1) all.set(filed[index]?.rules ?? [], starts[index]);
+  yield;
   const found = new Uint32Array(all.length);
   return {
     buffer: group.buffer,

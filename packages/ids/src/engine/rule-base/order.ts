@@ -24,17 +24,19 @@ export function* orderRules(rules: readonly Rule[]): Generator<undefined, readon
   return Array.from(keys, (key) => rules[key % PLACES] as Rule);
 }
 
-function rankOf(rule: Rule): number {
-  const hosts = bitRankOf(rule, "host-bit");
+function rankOf({ action, states, priority }: Rule): number {
+  const hosts = bitRankOf(states, "host-bit");
   // Of hosts' bits those that ask come first: what a packet sets holds from the next one on.
-  const ranks = [ACTIONS[rule.action], bitRankOf(rule, "flow-bit"), bitRankOf(rule, "flow-number"), hosts === RANK_OF_NONE ? hosts : RANK_OF_NONE - 1 - hosts];
-  return ranks.reduce((sum: number, rank) => sum * 4 + rank, 0) * 256 + Math.min(rule.priority, 255);
+  const ofHosts = hosts === RANK_OF_NONE ? hosts : RANK_OF_NONE - 1 - hosts;
+  const ranks = ((ACTIONS[action] * 4 + bitRankOf(states, "flow-bit")) * 4 + bitRankOf(states, "flow-number")) * 4 + ofHosts;
+  return ranks * 256 + Math.min(priority, 255);
 }
 
 const RANK_OF_NONE = 3;
 
 /** Those that only set come first, then those that do both, then those that ask; all others last. */
-function bitRankOf({ states }: Rule, kind: Rule["states"][number]["kind"]): number {
+function bitRankOf(states: Rule["states"], kind: Rule["states"][number]["kind"]): number {
+  if (states.length === 0) return RANK_OF_NONE;
   const own = states.filter((state) => state.kind === kind);
   if (own.length === 0) return RANK_OF_NONE;
   const asks = own.filter(({ operation }) => !CHANGES.has(operation)).length;

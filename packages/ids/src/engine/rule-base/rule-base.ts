@@ -155,8 +155,13 @@ export function classOf(protocol: number): PacketClass {
 function* createTransactionScope(application: Application, members: readonly PlacedRule[]): Generator<undefined, TransactionScope> {
   const scope = yield* createRuleScope(members, isOfApplication);
   const ready = new Map<number, RuleStages>();
+  const shared = new Map<number, RuleStages>();
   for (const { rule, place } of members) {
-    ready.set(place, stagesOf(rule.rule, application));
+    const stages = stagesOf(rule.rule, application);
+    const key = stages.first * 256 + stages.last;
+    const same = shared.get(key) ?? stages;
+    shared.set(key, same);
+    ready.set(place, same);
     if (ready.size % RULES_A_STEP === 0) yield;
   }
   const { others, byDestinationPort, bySourcePort } = scope.unfiled;
@@ -168,12 +173,15 @@ function* createTransactionScope(application: Application, members: readonly Pla
 
 /** What grows is tried as soon as all else is there. */
 function stagesOf({ buffers, conditions }: Rule, application: Application): RuleStages {
-  const stages = [
-    ...buffers.flatMap((group) => (isOfApplication(group) ? application.buffers.get(group.buffer) ?? [] : [])), ...conditions.flatMap((condition) => stageOf(condition, application) ?? []),
-  ];
-  return {
-    first: Math.max(0, ...stages.map(({ stage, grows }) => (grows ? 0 : stage))), last: Math.max(0, ...stages.map(({ stage }) => stage)),
+  let [first, last] = [0, 0];
+  const add = (stage: BufferStage | undefined) => {
+    if (stage === undefined) return;
+    if (!stage.grows) first = Math.max(first, stage.stage);
+    last = Math.max(last, stage.stage);
   };
+  for (const group of buffers) if (isOfApplication(group)) add(application.buffers.get(group.buffer));
+  for (const condition of conditions) add(stageOf(condition, application));
+  return { first, last };
 }
 
 function stageOf(condition: Condition, { numbers, words, events }: Application): BufferStage | undefined {

@@ -31,9 +31,16 @@ export interface PlacedRule {
 /** A rule of more ports than these is looked at for all. */
 const MAX_LISTED_PORTS = 32;
 
+const RULES_A_STEP = 250;
+
 /** Files rules in small steps. @param keep Which groups are looked for in this scope. */
 export function* createRuleScope(members: readonly PlacedRule[], keep: (group: BufferGroup) => boolean): Generator<undefined, RuleScope> {
-  const { buffers, unfiled } = yield* createPrefilterSteps(members.map(({ rule }) => filedRule(rule, keep)));
+  const filed: FiledRule[] = [];
+  for (const { rule } of members) {
+    filed.push(filedRule(rule, keep));
+    if (filed.length % RULES_A_STEP === 0) yield;
+  }
+  const { buffers, unfiled } = yield* createPrefilterSteps(filed);
   yield;
   return {
     filters: buffers, filed: Uint32Array.from(members, ({ place }) => place), count: members.length,
@@ -43,6 +50,7 @@ export function* createRuleScope(members: readonly PlacedRule[], keep: (group: B
 
 /** The rule as far as the scope's buffers go. */
 function filedRule({ rule }: EngineRule, keep: (group: BufferGroup) => boolean): FiledRule {
+  if (rule.buffers.every(keep)) return rule;
   const buffers = rule.buffers.filter(keep);
   const named = rule.fastPattern === null ? undefined : rule.buffers[rule.fastPattern.group];
   const group = named === undefined ? -1 : buffers.indexOf(named);

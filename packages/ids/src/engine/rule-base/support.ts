@@ -20,6 +20,7 @@ export function findUnsupported(rule: Rule, applications: readonly Application[]
     if (condition.kind === "event" && condition.layer !== "application") return { keyword: condition.event, reason: `events of the ${condition.layer} are not raised` };
   }
   const named = rule.protocol.applications;
+  if (named === null && rule.conditions.length === 0 && !rule.buffers.some(isOfApplication)) return null;
   if (named !== null && applicationsOf(rule, applications).length > 0) return null;
   const missing = missingOf(rule, applications.filter(({ name }) => named === null || named.includes(name)));
   if (missing !== null) return missing;
