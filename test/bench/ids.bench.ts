@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { parseRules } from "@lanthorn/ids";
 import { LINK_TYPE } from "@lanthorn/packets";
 import { seededRandom } from "@lanthorn/runtime";
+import { withSmallHeap } from "../../apps/probe/src/traffic/supervisor/small-heap-command.ts";
 import { bundleProgram } from "../lab/bundle-program.ts";
 import { runCommand } from "../lab/run-command.ts";
 import { findSuricata, runSuricata, type Suricata } from "../lab/suricata.ts";
@@ -23,7 +24,7 @@ const MADE_FRAMES = 50_000;
 const SHOWN = 20;
 
 /**
- * Our engine and Suricata with the same rules over the same frames, each in a process of its own with one thread: what they take to load
+ * Our engine, with the heap of the probe's traffic process, and Suricata with the same rules over the same frames, each in a process of its own with one thread: what they take to load
  * rules, to see a packet, and of memory; and whether they give the same alerts, by signature, flow and direction. Suricata runs twice: with
  * Hyperscan and with its own matcher. Captures are files or folders of them; they are laid behind each other, with a pause in which flows
  * end, beside traffic that is made here (`--no-made` leaves it out): of an office, and of one conversation for each rule that says what its contents look for; and repeated to `--frames`. `--list` names what differs.
@@ -43,7 +44,8 @@ export async function run(args: readonly string[]): Promise<void> {
     const frames = repeat([...captures, ...made], Number(values.frames));
     await writeFile(files.capture, captureOf(frames));
     console.log(`${captures.length} captures, ${frames.length} frames`);
-    const ours = JSON.parse(await runCommand(process.execPath, [bundleProgram(fileURLToPath(new URL("ids/measure-engine.ts", import.meta.url))), files.rules, files.capture])) as EngineFigures;
+    const [program = "", ...words] = withSmallHeap([process.execPath, bundleProgram(fileURLToPath(new URL("ids/measure-engine.ts", import.meta.url))), files.rules, files.capture]);
+    const ours = JSON.parse(await runCommand(program, words)) as EngineFigures;
     const suricata = await findSuricata();
     if (typeof suricata === "string") console.log(`no comparison: ${suricata}`);
     const peers = typeof suricata === "string" ? null : await runPeers(suricata, files, folder);

@@ -6,7 +6,8 @@ import { loadEngine } from "./engine.ts";
 import { alertKey, type EngineFigures } from "./figures.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
 
-const CHUNK_BYTES = 1024 * 1024;
+/** Some hundred frames, as the probe gets them. */
+const CHUNK_BYTES = 64 * 1024;
 
 const [, , rulesPath = "", capturePath = ""] = argv;
 const keys = new Set<string>();

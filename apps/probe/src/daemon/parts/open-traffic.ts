@@ -5,6 +5,7 @@ import type { Finding } from "../../intrusions/finding.ts";
 import { createPublisher } from "../../queue/publisher.ts";
 import { toAlertNotice } from "../../traffic/alert-notice.ts";
 import { toFinding } from "../../traffic/rules/finding-message.ts";
+import { withSmallHeap } from "../../traffic/supervisor/small-heap-command.ts";
 import { startProcess } from "../../traffic/supervisor/start-process.ts";
 import { createTrafficSupervisor, type SupervisorDeps, type TrafficSupervisor } from "../../traffic/supervisor/supervisor.ts";
 import type { Queue } from "./open-queue.ts";
@@ -41,15 +42,6 @@ export function openTraffic(context: RoundContext, { db, outbox }: Queue, events
       if (notice) supervisor.alert(notice);
     },
   };
-}
-
-/**
- * What frames leave behind is dead at once: V8 needs no 48 MB to find that out, and one helper thread instead of four; and its heap grows by
- * two MB at a time, not by eight: 3 MB less in a flood. It is not collected three times over whenever traffic pauses, as V8 would, 20 ms each time:
- * `keepHeapSmall` does it. With one pool of memory for each thread, what a thread gave back would stay resident.
- */
-function withSmallHeap([node = "", ...rest]: readonly string[]): readonly string[] {
-  return ["env", "MALLOC_ARENA_MAX=1", node, "--max-semi-space-size=1", "--optimize-for-size", "--no-memory-reducer", "--v8-pool-size=1", ...rest];
 }
 
 /** One waits for frames: a disk that hangs holds up as many writes as there are files, and must not take its place. */
