@@ -57,6 +57,11 @@ export function conflict(description: string) {
   return { 409: { description, content: json(ErrorEnvelope) } };
 }
 
+/** A 404 of a route whose body names what may not be there: one whose path does has it without being declared. */
+export function missing(description: string) {
+  return { 404: { description, content: json(ErrorEnvelope) } };
+}
+
 /** A body of JSON that must be there. @param example What the documentation shows instead of one made up from the schema. */
 export function jsonBody<T extends z.ZodType>(schema: T, example?: z.input<T>) {
   return { required: true, content: { "application/json": { schema, ...(example === undefined ? {} : { example }) } } };

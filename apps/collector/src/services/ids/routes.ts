@@ -3,6 +3,7 @@ import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { endpointsOf } from "../../gateway/endpoint.ts";
 import { notFound } from "../../gateway/errors.ts";
 import { toAnswer } from "../../gateway/page.ts";
+import { missing } from "../../gateway/route.ts";
 import type { NetworksService } from "./networks/service.ts";
 import type { OverridesService } from "./noise/overrides.ts";
 import type { StatsService } from "./noise/stats.ts";
@@ -152,6 +153,7 @@ export const idsRoutes = routes(
     description: "Whether the rule matches, and where; or which part of it does not. Nothing is changed and no alert is raised. A test reads at most 32 MiB of a capture, for 10 seconds: `problem` says where it "
     + "stopped. A tenant has one test at a time (429). A stored capture that lies at its probe is sent for and answered 503: ask again after `Retry-After`.",
     example: { signature_id: 2_010_935, pcap_id: "01939f6e-2a10-7c3e-8f00-000000000004", reason: "case 2026-117" }, answer: "What the capture says of the rule",
+    also: missing("No such rule, capture or site"),
   }, async (c, { trials }) => c.json(await trials.test(actorOf(c), identityOf(c).scopes, c.req.valid("json")), 200)),
 );
 
