@@ -13,8 +13,8 @@ const CACHE_KIBIBYTES = 32_768;
 /** How long to wait for another process (a backup, a person with `sqlite3`) that holds the write lock. */
 const BUSY_TIMEOUT_MS = 5000;
 
-/** 32 MB of the write-ahead log: a commit folds it into the file only where the thread that does it is late, and then finds little to do. */
-const LOG_PAGES = 8000;
+/** 192 MB of the write-ahead log: a commit folds it into the file only where the thread that does it has failed. */
+const LOG_PAGES = 48_000;
 
 /**
  * One connection that writes and one that reads.
@@ -24,7 +24,7 @@ const LOG_PAGES = 8000;
  */
 export async function openSqlite(file: string, prepare: Prepare): Promise<Database> {
   const checkpoints = createCheckpoints(file);
-  const db = new Kysely<Schema>({ dialect: dialectOf(connect(file), checkpoints.wrote) });
+  const db = new Kysely<Schema>({ dialect: dialectOf(connect(file), checkpoints) });
   try {
     await prepare(db);
   } catch (error) {

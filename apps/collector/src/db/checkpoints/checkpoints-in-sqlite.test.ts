@@ -1,9 +1,13 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sql } from "kysely";
+import { nextTurn } from "@lanthorn/runtime";
+import Sqlite from "better-sqlite3";
+import { Kysely, sql } from "kysely";
 import { expect, test } from "vitest";
 import { openTestDatabase } from "../../testing/database.ts";
+import { dialectOf } from "../query/statements.ts";
+import { createCheckpoints } from "./checkpoints.ts";
 
 test("the write-ahead log is folded into the file while the collector runs, and whole when it ends", async () => {
   const folder = mkdtempSync(join(tmpdir(), "lanthorn-checkpoints-"));
@@ -23,6 +27,34 @@ test("the write-ahead log is folded into the file while the collector runs, and 
     expect((await sql<{ count: number }>`select count(*) as count from tenants`.execute(again.reads)).rows).toEqual([{ count: 1010 }]);
     await again.close();
   } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("the log of a writer that never rests begins anew, and grows no more", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "lanthorn-checkpoints-"));
+  const file = join(folder, "busy.db");
+  const connection = new Sqlite(file);
+  connection.pragma("journal_mode = WAL");
+  connection.pragma("wal_autocheckpoint = 0");
+  const checkpoints = createCheckpoints(file, { rows: 20, longPages: 100 });
+  const db = new Kysely<object>({ dialect: dialectOf(connection, checkpoints) });
+  try {
+    await sql`create table busy (id integer primary key, text text)`.execute(db);
+    let [size, same] = [0, 0];
+    for (let turn = 0; turn < 20_000 && same < 300; turn += 1) {
+      await db.transaction().execute(async (trx) => {
+        for (let row = 0; row < 5; row += 1) await sql`insert into busy (text) values (${"x".repeat(3000)})`.execute(trx);
+      });
+      await nextTurn();
+      const now = statSync(`${file}-wal`).size;
+      same = now === size ? same + 1 : 0;
+      size = now;
+    }
+    expect(same).toBe(300);
+  } finally {
+    await checkpoints.close();
+    await db.destroy();
     rmSync(folder, { recursive: true });
   }
 });

@@ -1,5 +1,6 @@
 import type Sqlite from "better-sqlite3";
-import { type DialectAdapter, SqliteAdapter, SqliteDialect, type SqliteDatabase, type SqliteStatement } from "kysely";
+import { type DatabaseConnection, type DialectAdapter, type Driver, SqliteAdapter, SqliteDialect, type SqliteDatabase, SqliteDriver, type SqliteStatement } from "kysely";
+import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 
 /** Statements kept prepared. The collector's own queries are some dozens of texts; lists with filters make some hundreds. */
 const KEPT_STATEMENTS = 500;
@@ -9,6 +10,19 @@ const KEPT_STATEMENTS = 500;
  * count on, and a migration that stops halfway would leave a database that no version can open.
  */
 class TransactionalDialect extends SqliteDialect {
+  readonly #database: SqliteDatabase;
+  readonly #ready: () => Promise<void>;
+
+  constructor(database: SqliteDatabase, ready: () => Promise<void>) {
+    super({ database });
+    this.#database = database;
+    this.#ready = ready;
+  }
+
+  override createDriver(): Driver {
+    return new PacedDriver({ database: this.#database }, this.#ready);
+  }
+
   override createAdapter(): DialectAdapter {
     return new (class extends SqliteAdapter {
       override get supportsTransactionalDdl(): boolean {
@@ -18,14 +32,33 @@ class TransactionalDialect extends SqliteDialect {
   }
 }
 
+/** Kysely's driver, except that whoever has the connection waits until it is ready. */
+class PacedDriver extends SqliteDriver {
+  readonly #ready: () => Promise<void>;
+
+  constructor(config: { readonly database: SqliteDatabase }, ready: () => Promise<void>) {
+    super(config);
+    this.#ready = ready;
+  }
+
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    const connection = await super.acquireConnection();
+    await this.#ready();
+    return connection;
+  }
+}
+
+/** For a connection that does not write, or whose log nobody else folds in. */
+const NO_CHECKPOINTS: Pick<Checkpoints, "wrote" | "ready"> = { wrote: () => {}, ready: async () => {} };
+
 /**
  * A dialect over an open connection, closed with it. Statements stay prepared: Kysely prepares at every call, which took
  * more time than running the statement. A writer's `begin` becomes `begin immediate`: a transaction that reads first and
  * writes later would otherwise fail outright when another process has written in between.
- * @param wrote Is called with how many rows were changed, when that is committed, or will be with others.
+ * @param checkpoints `wrote` is called with how many rows were changed, when that is committed, or will be with others; `ready` before a transaction.
  */
-export function dialectOf(connection: Sqlite.Database, wrote: (rows: number) => void = () => {}): SqliteDialect {
-  return new TransactionalDialect({ database: keepStatements(connection, wrote) });
+export function dialectOf(connection: Sqlite.Database, { wrote, ready } = NO_CHECKPOINTS): SqliteDialect {
+  return new TransactionalDialect(keepStatements(connection, wrote), ready);
 }
 
 function keepStatements(connection: Sqlite.Database, wrote: (rows: number) => void): SqliteDatabase {
