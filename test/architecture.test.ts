@@ -10,6 +10,7 @@ const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   traffic: ["packets"],
   fingerprints: ["packets", "linear-regex", "vulnerability"],
   "linear-regex": [],
+  dns: ["packets"],
   ids: ["packets", "traffic", "linear-regex"],
   vulnerability: [],
   contract: [],
@@ -20,12 +21,12 @@ const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that stand on nothing else, or on one named library, so that they stay pure. Tests may use more. */
 const LIBRARY_IMPORTS: Readonly<Record<string, readonly string[]>> = {
-  packets: [], traffic: ["node:crypto"], ids: ["node:crypto"], "linear-regex": [], vulnerability: [], contract: ["zod"], client: ["zod"],
+  packets: [], traffic: ["node:crypto"], ids: ["node:crypto"], dns: ["tldts"], "linear-regex": [], vulnerability: [], contract: ["zod"], client: ["zod"],
 };
 
 /** Packages of ours that an app may use. An app that is not here fails the test. */
 const APP_IMPORTS: Readonly<Record<string, readonly string[]>> = {
-  probe: ["packets", "packet-io", "traffic", "fingerprints", "ids", "contract", "client", "runtime"],
+  probe: ["packets", "packet-io", "traffic", "fingerprints", "ids", "dns", "contract", "client", "runtime"],
   collector: ["fingerprints", "ids", "vulnerability", "contract", "runtime"],
   cli: ["contract", "client", "packets", "runtime"],
 };

@@ -1,0 +1,1 @@
+export { registrableDomain, type RegistrableDomain } from "./names/registrable-domain.ts";
