@@ -1,1 +1,13 @@
 export { registrableDomain, type RegistrableDomain } from "./names/registrable-domain.ts";
+export { MAX_KEY_LENGTH, parseHostName } from "./names/name-key.ts";
+export type { HashKey } from "./names/name-hash.ts";
+export type { StoredRule } from "./names/rule-table.ts";
+export type { ListFacts } from "./names/name-set-file.ts";
+export { type NameHit, type NameSet, openNameSet } from "./names/name-set.ts";
+export { createNameSetBuilder, type NameSetBuilder, type NameSetOptions } from "./names/name-set-builder.ts";
+export type { BlockAnswer, ClientTerm, ListRule, RuleBody, RuleConditions, RuleEffect, RuleScope, RuleTrigger } from "./lists/list-rule.ts";
+export { type RecordData, type RecordText, toDnsRecord } from "./lists/record-text.ts";
+export { createListReader, type ListFormat, type ListReader, type ListReport, type RefusedLine } from "./lists/list-reader.ts";
+export type { EmitRule, ListOptions } from "./lists/line-parser.ts";
+export { detectFormat } from "./lists/detect-format.ts";
+export { createListGuard, type ListFault, type ListGuard, type ListGuardOptions } from "./lists/list-guards.ts";
