@@ -1,10 +1,10 @@
-import { createAdblockParser } from "./adblock.ts";
-import { createDnsmasqParser } from "./dnsmasq.ts";
-import { createDomainsParser } from "./domains.ts";
-import { createHostsParser } from "./hosts.ts";
+import { createAdblockParser } from "./formats/adblock.ts";
+import { createDnsmasqParser } from "./formats/dnsmasq.ts";
+import { createDomainsParser } from "./formats/domains.ts";
+import { createHostsParser } from "./formats/hosts.ts";
 import type { EmitRule, LineParser, ListOptions } from "./line-parser.ts";
-import { createRpzParser } from "./rpz.ts";
-import { createWildcardParser } from "./wildcard.ts";
+import { createRpzParser } from "./rpz/rpz.ts";
+import { createWildcardParser } from "./formats/wildcard.ts";
 
 /** Formats of lists. */
 export type ListFormat = "hosts" | "domains" | "wildcard" | "adblock" | "dnsmasq" | "rpz";

@@ -84,15 +84,20 @@ const scratch = new Uint8Array(MAX_KEY_LENGTH);
  */
 export function parseHostName(text: string): Uint8Array | null {
   if (text === "" || text === "." || text.length > 1000) return null;
-  let isAscii = true;
+  if (!isHostText(text)) {
+    const ascii = toAscii(text);
+    return ascii !== null && isHostText(ascii) ? parseHostName(ascii) : null;
+  }
+  const length = writeTextKey(text, scratch);
+  return length <= 0 || isNumericKey(length) ? null : scratch.slice(0, length);
+}
+
+function isHostText(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code > 127) isAscii = false;
-    else if (code !== DOT && IN_HOST_NAME[code] === 0) return null;
+    if (code > 127 || (code !== DOT && IN_HOST_NAME[code] === 0)) return false;
   }
-  const ascii = isAscii ? text : toAscii(text);
-  const length = ascii === null ? -1 : writeTextKey(ascii, scratch);
-  return length <= 0 || isNumericKey(length) ? null : scratch.slice(0, length);
+  return true;
 }
 
 /** A last label of digits alone: an address, or nothing that was ever delegated. @see RFC 1123 section 2.1 */
@@ -105,6 +110,10 @@ function isNumericKey(length: number): boolean {
 
 /** A name with other letters in the form of DNS. @see UTS 46, as the URL standard's "domain to ASCII" uses it */
 function toAscii(text: string): string | null {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code <= 127 && code !== DOT && IN_HOST_NAME[code] === 0) return null;
+  }
   const url = URL.canParse(`ws://${text}/`) ? new URL(`ws://${text}/`).hostname : null;
   return url === null || url.startsWith("[") ? null : url;
 }

@@ -46,7 +46,7 @@ export function openNameSet(file: Uint8Array): NameSet | { readonly fault: strin
   const parts = decodeNameSet(file);
   if ("fault" in parts) return parts;
   const seek = createSeek(parts);
-  const { records, sets, facts } = parts;
+  const { hashKey, records, sets, facts } = parts;
   const endings = createNameEndings();
   const scratch = new Uint8Array(MAX_KEY_LENGTH);
   const root = rulesOfRoot(parts, seek);
@@ -59,7 +59,7 @@ export function openNameSet(file: Uint8Array): NameSet | { readonly fault: strin
   function seekKey(key: Uint8Array): number {
     if (key.length === 0) return seek(key, 0, 0, 0);
     if (key.length > MAX_KEY_LENGTH) return -1;
-    hashEndings(key, key.length, parts.hashKey, endings);
+    hashEndings(key, key.length, hashKey, endings);
     return seek(key, 0, key.length, endings.hashes[0] as number);
   }
 
@@ -69,7 +69,7 @@ export function openNameSet(file: Uint8Array): NameSet | { readonly fault: strin
       const length = typeof name === "string" ? writeTextKey(name, scratch) : writeWireKey(name, scratch);
       if (length < 0) return NONE;
       let hits: NameHit[] | null = null;
-      const labels = length === 0 ? 0 : hashEndings(scratch, length, parts.hashKey, endings);
+      const labels = length === 0 ? 0 : hashEndings(scratch, length, hashKey, endings);
       for (let label = 0; label < labels; label += 1) {
         if (hasLabels[labels - label] === 0) continue;
         const at = seek(scratch, endings.starts[label] as number, length, endings.hashes[label] as number);

@@ -1,5 +1,5 @@
-import { PLAIN_BLOCK } from "./list-rule.ts";
-import { eachLine, emitName, type LineParser, withoutComment } from "./line-parser.ts";
+import { PLAIN_BLOCK } from "../list-rule.ts";
+import { eachLine, emitName, type LineParser, withoutComment } from "../line-parser.ts";
 
 /**
  * One name in a line; `*.example.com` blocks `example.com` and all below it, as the makers of such lists mean it, and `example.com` blocks that

@@ -1,10 +1,10 @@
 /** Response policy zones as master files. @see draft-vixie-dnsop-dns-rpz sections 3 and 4, RFC 1035 section 5 */
 import { DNS_TYPE } from "@lanthorn/packets";
-import { LIST_TTL_SECONDS } from "./hosts.ts";
-import { bodyOf, type RuleBody } from "./list-rule.ts";
-import { type EmitRule, type LineParser, type ListOptions, REASON } from "./line-parser.ts";
+import { LIST_TTL_SECONDS } from "../formats/hosts.ts";
+import { bodyOf, type RuleBody } from "../list-rule.ts";
+import { type EmitRule, type LineParser, type ListOptions, REASON } from "../line-parser.ts";
 import { createMasterLines, type MasterEntry, parseTtl } from "./master-file.ts";
-import { checkName, parseRecordData, parseRecordType } from "./record-text.ts";
+import { checkName, parseRecordData, parseRecordType } from "../record-text.ts";
 import { parseRpzOwner } from "./rpz-owner.ts";
 
 /** What a CNAME to a name means that is no name. */

@@ -1,7 +1,7 @@
 /** Owners of a policy zone's records: what they are compared with. @see draft-vixie-dnsop-dns-rpz section 4 */
 import { type AddressPrefix, createPrefix, equalBytes, parseIp } from "@lanthorn/packets";
-import type { ListRule } from "./list-rule.ts";
-import { parseHostName, prefixKey } from "../names/name-key.ts";
+import type { ListRule } from "../list-rule.ts";
+import { parseHostName, prefixKey } from "../../names/name-key.ts";
 
 const ADDRESS_TRIGGERS: Readonly<Record<string, "client-ip" | "ip" | "nsip">> = { "rpz-client-ip": "client-ip", "rpz-ip": "ip", "rpz-nsip": "nsip" };
 

@@ -1,7 +1,7 @@
 /** Files of hosts: an address and the names that have it. @see hosts(5) */
 import { formatIp, parseIp } from "@lanthorn/packets";
-import { bodyOf, PLAIN_BLOCK, type RuleBody } from "./list-rule.ts";
-import { eachLine, emitName, type LineParser, type ListOptions, REASON, withoutComment } from "./line-parser.ts";
+import { bodyOf, PLAIN_BLOCK, type RuleBody } from "../list-rule.ts";
+import { eachLine, emitName, type LineParser, type ListOptions, REASON, withoutComment } from "../line-parser.ts";
 
 /** Names that every file of hosts begins with. They are the machine's own and no rules. */
 const OWN_NAMES: ReadonlySet<string> = new Set([

@@ -1,9 +1,9 @@
 /** The value of `$dnsrewrite`. @see https://adguard-dns.io/kb/general/dns-filtering-syntax/#dnsrewrite-modifier */
 import { DNS_TYPE, formatIp, parseIp } from "@lanthorn/packets";
-import type { RuleEffect } from "./list-rule.ts";
+import type { RuleEffect } from "../list-rule.ts";
 import { LIST_TTL_SECONDS } from "./hosts.ts";
-import { parseHostName } from "../names/name-key.ts";
-import { checkName, parseRecordData, parseRecordType, type RecordData } from "./record-text.ts";
+import { parseHostName } from "../../names/name-key.ts";
+import { checkName, parseRecordData, parseRecordType, type RecordData } from "../record-text.ts";
 
 const ANSWERS: Readonly<Record<string, Extract<RuleEffect, { kind: "rewrite" }>["answer"]>> = {
   NOERROR: "nodata", NXDOMAIN: "nxdomain", REFUSED: "refused", SERVFAIL: "servfail",

@@ -1,9 +1,9 @@
 /** Rules of adblock lists, as far as they name hosts. @see https://adguard-dns.io/kb/general/dns-filtering-syntax/ */
-import { type ListRule, PLAIN_ALLOW, PLAIN_BLOCK, type RuleBody, type RuleScope } from "./list-rule.ts";
+import { type ListRule, PLAIN_ALLOW, PLAIN_BLOCK, type RuleBody, type RuleScope } from "../list-rule.ts";
 import { parseModifiers } from "./adblock-modifiers.ts";
 import { createHostsParser } from "./hosts.ts";
-import { eachLine, type EmitRule, emitName, type LineParser, type ListOptions, REASON } from "./line-parser.ts";
-import { parseHostName } from "../names/name-key.ts";
+import { eachLine, type EmitRule, emitName, type LineParser, type ListOptions, REASON } from "../line-parser.ts";
+import { countLabels, parseHostName } from "../../names/name-key.ts";
 
 /** `||d^` with its modifiers, `@@` before it, a name alone, and lines of a file of hosts. Patterns that are no whole names are refused. */
 export function createAdblockParser(options: Pick<ListOptions, "mayRewrite">): LineParser {
@@ -13,9 +13,15 @@ export function createAdblockParser(options: Pick<ListOptions, "mayRewrite">): L
     if (line === "" || line.startsWith("!") || line.startsWith("[")) return null;
     if (line.startsWith("#") && !line.startsWith("##") && !line.startsWith("#@") && !line.startsWith("#?")) return null;
     if (line.includes("##") || line.includes("#@#") || line.includes("#?#") || line.includes("#$#")) return "hides parts of pages";
-    if (line.includes(" ") || line.includes("\t")) return hosts.line(line, emit);
+    if (beginsWithAddress(line)) return hosts.line(line, emit);
     return readRule(line, options, emit);
   });
+}
+
+/** A line of a file of hosts: its first word is followed by space, and no modifier may bring some. */
+function beginsWithAddress(line: string): boolean {
+  const space = line.search(/[ \t]/);
+  return space > 0 && !line.slice(0, space).includes("$");
 }
 
 function readRule(line: string, options: Pick<ListOptions, "mayRewrite">, emit: EmitRule): string | null {
@@ -48,5 +54,8 @@ function readPattern(pattern: string): { readonly name: string; readonly scope: 
   if (name.endsWith("|")) name = name.slice(0, -1);
   if (name.endsWith("^")) name = name.slice(0, -1);
   if (isDomain && name.startsWith("*.")) return parseHostName(name.slice(2)) && { name: name.slice(2), scope: "subdomains" };
-  return parseHostName(name) && { name, scope: isDomain ? "both" : "exact" };
+  const key = parseHostName(name);
+  // A word without any sign is a part of a URL, unless it is a whole name.
+  const isWhole = isDomain || isStart || (key !== null && countLabels(key) > 1);
+  return key && isWhole ? { name, scope: isDomain ? "both" : "exact" } : null;
 }

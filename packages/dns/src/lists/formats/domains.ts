@@ -1,5 +1,5 @@
-import { PLAIN_BLOCK } from "./list-rule.ts";
-import { eachLine, emitName, type LineParser, withoutComment } from "./line-parser.ts";
+import { PLAIN_BLOCK } from "../list-rule.ts";
+import { eachLine, emitName, type LineParser, withoutComment } from "../line-parser.ts";
 
 /** One name in a line, blocked without the names below it, as AdGuard takes such lists. */
 export function createDomainsParser(): LineParser {

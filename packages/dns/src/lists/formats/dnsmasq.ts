@@ -1,7 +1,7 @@
 /** Options of dnsmasq that name domains. @see dnsmasq(8), --address, --local, --server */
 import { parseIp } from "@lanthorn/packets";
-import { bodyOf, PLAIN_ALLOW, PLAIN_BLOCK, type RuleBody } from "./list-rule.ts";
-import { eachLine, emitName, type LineParser, type ListOptions, REASON, withoutComment } from "./line-parser.ts";
+import { bodyOf, PLAIN_ALLOW, PLAIN_BLOCK, type RuleBody } from "../list-rule.ts";
+import { eachLine, emitName, type LineParser, type ListOptions, REASON, withoutComment } from "../line-parser.ts";
 import { addressBody, isBlockAddress } from "./hosts.ts";
 
 const NXDOMAIN = bodyOf({ kind: "block", answer: "nxdomain" });

@@ -1,10 +1,10 @@
 /** What stands behind the `$` of an adblock rule. @see https://adguard-dns.io/kb/general/dns-filtering-syntax/#rule-modifiers */
 import { formatIp, formatPrefix, parseIp, parsePrefix } from "@lanthorn/packets";
 import { parseDnsRewrite } from "./dns-rewrite.ts";
-import type { ClientTerm, RuleBody, RuleConditions, RuleEffect } from "./list-rule.ts";
-import { REASON } from "./line-parser.ts";
-import { formatKey, parseHostName } from "../names/name-key.ts";
-import { parseRecordType } from "./record-text.ts";
+import type { ClientTerm, RuleBody, RuleConditions, RuleEffect } from "../list-rule.ts";
+import { REASON } from "../line-parser.ts";
+import { formatKey, parseHostName } from "../../names/name-key.ts";
+import { parseRecordType } from "../record-text.ts";
 
 const MAX_VALUES = 64;
 
