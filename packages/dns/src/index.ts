@@ -11,3 +11,6 @@ export { createListReader, type ListFormat, type ListReader, type ListReport, ty
 export type { EmitRule, ListOptions } from "./lists/line-parser.ts";
 export { detectFormat } from "./lists/detect-format.ts";
 export { createListGuard, type ListFault, type ListGuard, type ListGuardOptions } from "./lists/list-guards.ts";
+export { createPassiveDns, type PassiveDns, type PassiveDnsCounters, type PassiveDnsOptions } from "./passive/passive-dns.ts";
+export { DNS_SUSPICIONS, type DnsExchange, type DnsSuspicion, type DnsSuspicionKind } from "./passive/suspicion.ts";
+export type { HelloFact } from "./passive/detectors/encrypted-dns.ts";
