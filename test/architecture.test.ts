@@ -38,8 +38,9 @@ const APP_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   probe: [
     ["bus", "capture", "flows", "identity", "queue"],
+    ["ongoing"],
     ["bundles", "credentials", "egress", "files", "health", "ids", "listen", "status", "uplink"],
-    ["intrusions"],
+    ["dns-threats", "intrusions"],
     ["detect", "fingerprints", "identify", "traffic"],
     ["eve", "hosts", "nmap", "probing", "snmp"],
     ["naming", "observe", "search"],

@@ -9,7 +9,7 @@ export { type NeighborDiscovered, type NeighborIdType, type NeighborPower, type 
 export { type ScanRemarkCode } from "./events/scans.ts";
 export { MAX_HOST_SOFTWARE, Software } from "./events/software.ts";
 export { HEALTH_METRICS } from "./events/operations.ts";
-export { GUARD_KINDS, type GuardKind, IdsAlert, RogueDetected } from "./events/security.ts";
+export { DnsThreat, GUARD_KINDS, type GuardKind, IdsAlert, RogueDetected } from "./events/security.ts";
 export * from "./uplink/topics.ts";
 export * from "./uplink/messages.ts";
 export * from "./uplink/enrollment-token.ts";

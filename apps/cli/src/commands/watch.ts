@@ -62,7 +62,7 @@ const TELLING_FIELDS: Readonly<Partial<Record<StreamFrame["event"], readonly str
   honeypot_hit: ["severity", "service", "stage", "source_ip"],
   rogue_detected: ["severity", "kind", "ip", "mac", "detail"],
   vuln_found: ["severity", "cve_id", "ip", "matched_service"],
-  dns_threat: ["severity", "query_name", "client_ip", "reason"],
+  dns_threat: ["severity", "state", "category", "client_ip", "query_name", "campaign", "count", "reason"],
   config_changed: ["hostname", "ip", "version"],
   pcap_ready: ["file_name", "size_bytes", "reason"],
   baseline_diff_alert: ["severity", "kind", "ip", "observed"],

@@ -1,13 +1,17 @@
 import type { ProbeEvent } from "@lanthorn/contract/uplink";
 import type { VendorLookup } from "@lanthorn/fingerprints";
 import { openReplay } from "@lanthorn/packet-io";
-import { type Clock, type Log, systemClock } from "@lanthorn/runtime";
+import type { Log } from "@lanthorn/runtime";
 import Database from "better-sqlite3";
 import { createReplayClock } from "../bus/bus-clock.ts";
 import { createFrameBus } from "../bus/frame-bus.ts";
 import { createReplayWatch } from "../capture/replay-watch.ts";
 import type { GuardSettings } from "../detect/settings.ts";
+import type { IntrusionSettings } from "../intrusions/settings.ts";
+import type { TrafficSettings } from "../traffic/settings.ts";
 import { createBusModules, NO_WAYS_OUT, policyOf } from "./parts/bus-modules.ts";
+import { replayDns } from "./replay-dns.ts";
+import { NO_TIME, NOT_RANDOM, SETTLE_MS } from "./replay-world.ts";
 
 /** What a replay has read. */
 export interface ReplayResult {
@@ -16,23 +20,16 @@ export interface ReplayResult {
   readonly problem: string | null;
 }
 
-/** Before the first frame there is no time: the machine's would make two replays differ. */
-const NO_TIME: Clock = { ...systemClock, now: () => 0, monotonic: () => 0 };
-/** What the last frames brought is published by then, as it would be on a link that has fallen silent. */
-const SETTLE_MS = 10_000;
-/** Nothing is sent, and so nothing is drawn that matters: the same file gives the same events. */
-const NOT_RANDOM = () => 0.5;
-
 /**
  * Runs the modules of the frame bus over a capture file, on the file's own time and with no other state than its own: no collector, no
- * enrollment, no interface. The same file and settings give the same events.
+ * enrollment, no interface. The same file and settings give the same events. What is found in DNS comes behind all others, from a second reading.
  * @param deps.settings Its networks are those whose hosts are looked for.
  * @param deps.print Takes events as they are published.
  * @throws ProbeError `config-invalid` for a file that cannot be read, or settings that name no address or prefix.
  */
 export async function replayFile(deps: {
   readonly path: string;
-  readonly settings: Parameters<typeof policyOf>[0] & { readonly max_hosts: number; readonly guards: GuardSettings };
+  readonly settings: Parameters<typeof policyOf>[0] & { readonly max_hosts: number; readonly guards: GuardSettings; readonly traffic: Pick<TrafficSettings, "dns">; readonly ids: Pick<IntrusionSettings, "home_networks"> };
   readonly vendorOf: VendorLookup["vendorOf"];
   readonly log: Log;
   readonly print: (events: readonly ProbeEvent[]) => void;
@@ -61,5 +58,6 @@ export async function replayFile(deps: {
   await lan.close();
   const { frames } = lan.counters();
   db.close();
+  await replayDns({ ...deps, settings: settings.traffic.dns, homeNetworks: settings.ids.home_networks });
   return { frames, problem };
 }

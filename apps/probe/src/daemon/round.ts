@@ -6,6 +6,8 @@ import type { Entry } from "../queue/entry.ts";
 import type { Uplink } from "../uplink/uplink.ts";
 import { createLiveness } from "./liveness.ts";
 import { openHealth } from "./parts/open-health.ts";
+import type { DnsThreats } from "../dns-threats/threats.ts";
+import type { openDnsThreats as openDnsThreatsPart } from "./parts/open-dns-threats.ts";
 import type { openIntrusions as openIntrusionsPart, Intrusions } from "./parts/open-intrusions.ts";
 import { openQueue } from "./parts/open-queue.ts";
 import { openRenewal, openReplayEnd, openUplink } from "./parts/open-uplink.ts";
@@ -43,7 +45,8 @@ export async function startRound(deps: DaemonDeps, inheritance: Inheritance | nu
     const { file, socket } = deps.configuration.ids.eve;
     const isEveRead = (file !== null || socket !== null) && deps.replay === null;
     const openIntrusions = isTrafficRead || isEveRead ? (await import("./parts/open-intrusions.ts")).openIntrusions : () => null;
-    return wire(deps, inheritance, lifecycle, { openTraffic, openIntrusions });
+    const openDnsThreats = isTrafficRead ? (await import("./parts/open-dns-threats.ts")).openDnsThreats : () => null;
+    return wire(deps, inheritance, lifecycle, { openTraffic, openIntrusions, openDnsThreats });
   } catch (error) {
     await lifecycle.close();
     throw error;
@@ -52,9 +55,10 @@ export async function startRound(deps: DaemonDeps, inheritance: Inheritance | nu
 
 /** The parts in their order: what hears the link begins last, and what is opened first is closed last. */
 function wire(
-  deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Lifecycle, { openTraffic, openIntrusions }: {
+  deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Lifecycle, { openTraffic, openIntrusions, openDnsThreats }: {
     readonly openTraffic: (...parts: Parameters<typeof openTrafficProcess>) => Traffic | null;
     readonly openIntrusions: (...parts: Parameters<typeof openIntrusionsPart>) => Intrusions | null;
+    readonly openDnsThreats: (...parts: Parameters<typeof openDnsThreatsPart>) => DnsThreats | null;
   },
 ): Round {
   const { configuration } = deps;
@@ -69,8 +73,10 @@ function wire(
   let traffic: Traffic | null = null;
   const queue = openQueue(context, inheritance, { onAppended: () => wake(), onEvent: (event) => traffic?.onEvent(event) });
   let intrusions: Intrusions | null = null;
+  let dnsThreats: DnsThreats | null = null;
   traffic = openTraffic(context, queue, {
     homeNetworks: () => configuration.ids.home_networks, onFinding: (finding) => intrusions?.report(finding),
+    onDnsFinding: (finding) => dnsThreats?.report(finding),
     onRulesFailed: (reason) => takeBack(INTRUSION_RULES, reason),
   });
   const watch = openWatch(context, queue, {
@@ -78,6 +84,7 @@ function wire(
     onDatabasesBroken: (reason) => takeBack(FINGERPRINTS, reason),
   });
   intrusions = openIntrusions(context, queue, { watch, traffic });
+  dnsThreats = openDnsThreats(context, queue, watch);
   const onBundle = (name: string) => {
     if (name !== INTRUSION_RULES) return;
     traffic?.rulesChanged();

@@ -3,6 +3,7 @@ import { IdsAlert, type Severity } from "@lanthorn/contract/uplink";
 import { derivedId, toInstant } from "@lanthorn/runtime";
 import type * as z from "zod";
 import { cleanText } from "../listen/advert.ts";
+import type { Ongoing } from "../ongoing/ongoing.ts";
 import type { End, Engine, Finding } from "./finding.ts";
 
 /** The event's data, with what only older probes leave out; a Suricata names no class. */
@@ -10,17 +11,9 @@ export const IntrusionData = IdsAlert.required().extend({ class: IdsAlert.shape.
 export type IntrusionData = z.infer<typeof IntrusionData>;
 
 /** One that goes on. */
-export interface Intrusion {
-  readonly key: string;
-  data: IntrusionData;
+export interface Intrusion extends Ongoing<IntrusionData> {
   /** Flow → how often each engine said it there; the oldest flows are forgotten. */
   readonly flows: Map<string, Record<Engine, number>>;
-  /** Monotonic milliseconds of the last finding. */
-  lastAt: number;
-  /** What of it differs from what was published last. */
-  news: "none" | "repeated" | "changed";
-  /** Monotonic milliseconds of the last publication; null before the first. */
-  publishedAt: number | null;
 }
 
 /** Of which it is known which engine said what. */

@@ -2,12 +2,13 @@ import { IdsAlert, type ProbeEvent } from "@lanthorn/contract/uplink";
 import { alertIdOf, createFakeClock, createId, silentLog } from "@lanthorn/runtime";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createOngoingStore } from "../ongoing/ongoing-store.ts";
 import { createPublisher } from "../queue/publisher.ts";
 import { toAlertNotice } from "../traffic/alert-notice.ts";
 import type { Finding } from "./finding.ts";
 import { createHomeNetworks } from "./home-networks.ts";
+import { IntrusionData } from "./intrusion.ts";
 import { createIntrusions, type Intrusions } from "./intrusions.ts";
-import { createIntrusionsStore } from "./intrusions-store.ts";
 
 const RULE: Finding["rule"] = {
   gid: 1, id: 7, revision: 1, message: "A rule", category: "Attack", className: "attack", severity: "medium", priority: 2, techniques: ["T1046"],
@@ -42,7 +43,7 @@ function open(suppressionOf: (finding: Finding) => string | null = () => null): 
     },
   };
   intrusions = createIntrusions({
-    publisher: createPublisher({ db, outbox, log: silentLog, what: "intrusions" }), store: createIntrusionsStore(db),
+    publisher: createPublisher({ db, outbox, log: silentLog, what: "intrusions" }), store: createOngoingStore(db, "intrusions", IntrusionData),
     isInternal: createHomeNetworks([], () => []), suppressionOf, clock,
   });
 }

@@ -24,7 +24,10 @@ const ACCUSED: { readonly [T in "rogue_detected" | "ids_alert" | "honeypot_hit" 
     return { device: { macs: [], ips: [subject ?? source] }, peer: { macs: [], ips: [peer ?? destination] }, packets };
   },
   honeypot_hit: ({ source_mac: mac, source_ip: ip }) => ({ device: { macs: [mac], ips: [ip] }, peer: null, packets: [] }),
-  dns_threat: ({ client_mac: mac, client_ip: ip }) => ({ device: { macs: [mac], ips: [ip] }, peer: null, packets: [] }),
+  dns_threat({ state, client_mac: mac, client_ip: ip, server_ip: server = "", packets = [] }) {
+    if (state === "ended") return null;
+    return { device: { macs: [mac], ips: [ip] }, peer: server === "" ? null : { macs: [], ips: [server] }, packets };
+  },
 };
 
 /**

@@ -52,6 +52,14 @@ export const FoundIntrusion = z.object({
 });
 export type FoundIntrusion = z.infer<typeof FoundIntrusion>;
 
+/** What was found in a client's DNS, with bytes in base64. A name of 255 octets has up to four letters for each. */
+export const FoundDnsThreat = z.object({
+  campaign: z.string().max(1024), category: z.string().max(64), severity: Severity, times: z.int().min(1).max(1_000_000_000), at: Milliseconds, client_ip: z.string().max(45),
+  server_ip: z.string().max(45), name: z.string().max(1024), type: z.string().max(16), samples: z.array(z.string().max(1024)).max(8), reason: z.string().max(1024),
+  techniques: z.array(z.string().max(16)).max(32), packet: z.base64().max(MAX_PACKET_TEXT).nullable(),
+});
+export type FoundDnsThreat = z.infer<typeof FoundDnsThreat>;
+
 /** A time of which nothing was kept, milliseconds since the epoch. */
 const Gap = z.object({ from: Milliseconds, to: Milliseconds, reason: z.string().max(256) });
 /** A time of which nothing was kept. */
@@ -118,5 +126,7 @@ export const FromProcess = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("recorded"), at: Milliseconds, data: PcapRecorded }),
   /** A rule matched. */
   z.object({ kind: z.literal("found"), intrusion: FoundIntrusion }),
+  /** Something was found in a client's DNS. */
+  z.object({ kind: z.literal("dns_threat"), threat: FoundDnsThreat }),
 ]);
 export type FromProcess = z.infer<typeof FromProcess>;

@@ -1,6 +1,7 @@
 import { ProbeConfiguration } from "@lanthorn/contract/uplink";
 import * as z from "zod";
 import { ContinuousSettings } from "./continuous/settings.ts";
+import { DnsWatchSettings } from "./dns/settings.ts";
 
 const MEBI = 1024 * 1024;
 
@@ -51,6 +52,7 @@ export const TrafficSettings = z.strictObject({
   evidence: EvidenceSettings,
   on_demand: OnDemandSettings,
   continuous: ContinuousSettings,
+  dns: DnsWatchSettings,
 }).prefault({}).refine(
   ({ memory_megabytes, ring_megabytes }) => memory_megabytes >= ring_megabytes + 80,
   { error: "must be at least ring_megabytes + 80: the process needs some 80 MB beside the ring", path: ["memory_megabytes"] },

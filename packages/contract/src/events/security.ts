@@ -96,7 +96,7 @@ export const RogueDetected = z.object({
 });
 export type RogueDetected = z.infer<typeof RogueDetected>;
 
-/** A name was refused because a feed lists it. */
+/** A client takes part in something that its DNS shows: it asked for a name that a list has, or in a way in which malware asks. */
 export const DnsThreat = z.object({
   client_ip: Address,
   client_mac: Mac,
@@ -107,7 +107,32 @@ export const DnsThreat = z.object({
   reason: z.string().max(512),
   severity: Severity,
   listed_since: Instant.nullable(),
+  /** Who saw it: the probe's resolver, which the client asked, or the detectors that read other people's DNS. */
+  mode: z.enum(["resolver", "passive"]).optional(),
+  /** What it is part of, one alert for each and each client: a list, a family, a domain, a server. */
+  campaign: z.string().max(255).optional(),
+  /** As a list has it, or which detector: `tunnel`, `generated_names`, … */
+  category: z.string().max(64).optional(),
+  /** The policy of the resolver that decided. */
+  policy: z.string().max(128).optional(),
+  /** All lists that have the name. */
+  lists: z.array(z.string().max(128)).max(16).optional(),
+  /** The record of the answer that a list has, where it was not the name itself. */
+  blocked_record: z.string().max(512).nullable().optional(),
+  server_ip: Address.optional(),
+  sample_names: z.array(z.string().max(255)).max(8).optional(),
+  mitre_techniques: z.array(z.string().max(16)).max(32).optional(),
+  /** Older probes leave out what follows. */
+  packets: PacketEvidence.optional(),
+  state: z.enum(["seen", "ended"]).optional(),
+  count: z.int().min(1).optional(),
+  /** By the probe's clock: what names the incident, and is not compared with other times. */
+  since: Instant.optional(),
+  last_at: Instant.optional(),
+  /** Of it the alert's id is made. */
+  incident_id: Id.optional(),
 });
+export type DnsThreat = z.infer<typeof DnsThreat>;
 
 /** What a baseline has facts of. The first four are of a site, the others of a device. */
 export const BASELINE_FACTS = [

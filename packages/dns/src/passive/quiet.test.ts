@@ -1,6 +1,5 @@
-import { DNS_TYPE, type DnsRecordFields } from "@lanthorn/packets";
-import fc from "fast-check";
-import { decodeDns } from "@lanthorn/packets";
+import { decodeDns, DNS_TYPE, type DnsRecordFields } from "@lanthorn/packets";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSite, createDraw, drawText, RESOLVER } from "./testing/site.ts";
 

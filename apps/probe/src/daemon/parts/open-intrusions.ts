@@ -10,9 +10,10 @@ import { toSuricataState } from "../../eve/eve-state.ts";
 import { createPositionStore } from "../../eve/position-store.ts";
 import { createHomeNetworks } from "../../intrusions/home-networks.ts";
 import { toIdsState } from "../../intrusions/ids-state.ts";
+import { IntrusionData } from "../../intrusions/intrusion.ts";
 import { createIntrusions, type Intrusions as Register } from "../../intrusions/intrusions.ts";
-import { createIntrusionsStore } from "../../intrusions/intrusions-store.ts";
 import { createSuppressions } from "../../intrusions/suppressions.ts";
+import { createOngoingStore } from "../../ongoing/ongoing-store.ts";
 import { createPublisher } from "../../queue/publisher.ts";
 import type { Queue } from "./open-queue.ts";
 import type { Traffic } from "./open-traffic.ts";
@@ -45,7 +46,7 @@ export function openIntrusions(
   };
   takeSuppressions();
   const register = createIntrusions({
-    publisher: createPublisher({ db, outbox, log, what: "intrusions" }), store: createIntrusionsStore(db),
+    publisher: createPublisher({ db, outbox, log, what: "intrusions" }), store: createOngoingStore(db, "intrusions", IntrusionData),
     isInternal: createHomeNetworks(named, () => subnetsOf(watch.lan.facts())), suppressionOf: suppressions.find, clock,
   });
   lifecycle.onClose("intrusions", () => register.close());

@@ -1,9 +1,11 @@
 import type { PcapRecorded, ProbeEvent } from "@lanthorn/contract/uplink";
 import { DEFAULT_CAPTURE_SETTINGS } from "@lanthorn/contract/uplink";
 import { toInstant } from "@lanthorn/runtime";
+import type { DnsFinding } from "../../dns-threats/finding.ts";
 import type { Finding } from "../../intrusions/finding.ts";
 import { createPublisher } from "../../queue/publisher.ts";
 import { toAlertNotice } from "../../traffic/alert-notice.ts";
+import { fromThreatMessage } from "../../traffic/dns/threat-message.ts";
 import { toFinding } from "../../traffic/rules/finding-message.ts";
 import { withSmallHeap } from "../../traffic/supervisor/small-heap-command.ts";
 import { startProcess } from "../../traffic/supervisor/start-process.ts";
@@ -23,6 +25,7 @@ const REPORTS = 4;
 /** Starts the process. Loaded only where the configuration names interfaces for it. */
 export function openTraffic(context: RoundContext, { db, outbox }: Queue, events: Pick<SupervisorDeps, "homeNetworks" | "onRulesFailed"> & {
   readonly onFinding: (finding: Finding) => void;
+  readonly onDnsFinding: (finding: DnsFinding) => void;
 }): Traffic {
   const { configuration, clock, random, log, lifecycle } = context;
   const publisher = createPublisher({ db, outbox, log, what: "captures" });
@@ -32,6 +35,7 @@ export function openTraffic(context: RoundContext, { db, outbox }: Queue, events
     spoolBytes: configuration.files.disk_budget_bytes, site: DEFAULT_CAPTURE_SETTINGS, recentMs: seconds * 1000 * (samples + REPORTS), clock, random, log,
     start: () => startProcess({ command: withThreads(withSmallHeap(context.trafficCommand)), dataDir: configuration.data_dir }),
     homeNetworks: events.homeNetworks, onRulesFailed: events.onRulesFailed, onFound: (intrusion) => events.onFinding(toFinding(intrusion)),
+    onDnsThreat: (threat) => events.onDnsFinding(fromThreatMessage(threat)),
     onRecorded: (data: PcapRecorded, at) => publisher.publish([{ type: "pcap_recorded", occurred_at: toInstant(at), data }]),
   });
   lifecycle.onClose("traffic", () => supervisor.close());

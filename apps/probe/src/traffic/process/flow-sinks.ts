@@ -1,6 +1,6 @@
 import type { TrafficHealth } from "@lanthorn/contract/uplink";
 import { createFrameCursor, type FrameBlock } from "@lanthorn/packet-io";
-import { type Analyzer, createAnalyzer, type FlowRecord, type OpenFlowWatch } from "@lanthorn/traffic";
+import { type Analyzer, type AnalyzerOptions, createAnalyzer, type FlowRecord, type OpenFlowWatch } from "@lanthorn/traffic";
 import type { Clock } from "@lanthorn/runtime";
 import type { Sink } from "../sinks.ts";
 
@@ -49,9 +49,10 @@ function add(sums: Sums, one: Analyzer): Sums {
   };
 }
 
-/** What is said in flows names their services. @param deps.random From 0 to below 1. */
+/** What is said in flows names their services. @param deps.random From 0 to below 1. @param deps.onMessage Is given it, while inspection is not left out. */
 export function createFlowSinks(deps: {
   readonly random: () => number; readonly clock: Pick<Clock, "now" | "after">; readonly watch: PacketWatch;
+  readonly onMessage: NonNullable<AnalyzerOptions["onMessage"]>;
 }): FlowSinks {
   const { clock } = deps;
   const services = createServices();
@@ -68,7 +69,7 @@ export function createFlowSinks(deps: {
 
   function open(): Analyzer {
     return createAnalyzer({
-      random: deps.random, flows: { maxFlows: MAX_FLOWS }, inspection: INSPECTION, onFlow: (record) => services.add(record), onMessage: isInspected ? () => undefined : null, watch,
+      random: deps.random, flows: { maxFlows: MAX_FLOWS }, inspection: INSPECTION, onFlow: (record) => services.add(record), onMessage: isInspected ? deps.onMessage : null, watch,
       endedAtOnce: ENDED_AT_ONCE,
     });
   }

@@ -1,7 +1,11 @@
 import { createFrameCursor, type openTrafficCapture } from "@lanthorn/packet-io";
 import type { CaptureSettings } from "@lanthorn/contract/uplink";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import type { DnsFinding } from "../../dns-threats/finding.ts";
+import { fromSuspicion } from "../../dns-threats/suspicion.ts";
 import { privacyOf } from "../capture-files/privacy.ts";
+import { createDnsWatch } from "../dns/dns-watch.ts";
+import { toThreatMessage } from "../dns/threat-message.ts";
 import { createEvidence, type Evidence } from "../evidence/evidence.ts";
 import type { FromProcess, ProcessCounters, ToProcess } from "../messages.ts";
 import { createRequestedCaptures, type RequestedCaptures } from "../on-demand/captures.ts";
@@ -11,6 +15,7 @@ import { createBlockQueue } from "../ring/block-queue.ts";
 import { createFrameHeaders } from "../ring/frame-headers.ts";
 import { createMemoryRing, type MemoryRing, readBlockFacts, type RingBlock } from "../ring/memory-ring.ts";
 import { toMessage } from "../rules/finding-message.ts";
+import { createFindingRate } from "../rules/finding-rate.ts";
 import { createRuleEngine, type RuleEngine } from "../rules/rule-engine.ts";
 import type { Sink } from "../sinks.ts";
 import { createFlowSinks, type FlowSinks } from "./flow-sinks.ts";
@@ -30,6 +35,8 @@ export interface TrafficProcess {
 
 const TICK_MS = 250;
 const STATE_MS = 1000;
+/** Of a frame that goes with a finding. */
+const MAX_PACKET_BYTES = 2048;
 
 /** What a process needs of the world. */
 export interface ProcessDeps {
@@ -62,7 +69,7 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
   });
   for (const gap of gaps) evidence.addGap(gap);
   const rules: RuleEngine = openRules(deps, () => flows.frame());
-  const flows: FlowSinks = createFlowSinks({ ...deps, watch: rules });
+  const flows: FlowSinks = openFlows(deps, rules);
   rules.load();
   const captures = createRequestedCaptures({ ...shared, settings: settings.on_demand });
   const watches = createWatches({ ...shared, privacy: () => privacyOf(site) });
@@ -129,6 +136,26 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
 
 function openRules({ begin: { data_dir: dataDir, home_networks: homeNetworks }, send, clock, log }: ProcessDeps, frame: () => Uint8Array | null): RuleEngine {
   return createRuleEngine({ dataDir, homeNetworks, frame, clock, log, send: (finding) => send({ kind: "found", intrusion: toMessage(finding) }) });
+}
+
+/** Flows, with rules and the detectors of threats in what clients ask. */
+function openFlows({ begin: { settings: { dns: settings } }, send, clock, random }: ProcessDeps, rules: RuleEngine): FlowSinks {
+  const findings = createFindingRate<DnsFinding>({
+    clock, send: (finding) => send({ kind: "dns_threat", threat: toThreatMessage(finding) }), kindOf: ({ category, campaign, clientIp }) => ({ wide: `${category} ${campaign}`, narrow: `${category} ${campaign} ${clientIp}` }),
+  });
+  const { onMessage } = createDnsWatch({ settings, random, onSuspicion: (suspicion) => findings.add(fromSuspicion(suspicion, copyOf(flows.frame()))) });
+  const flows = createFlowSinks({ random, clock, watch: rules, onMessage });
+  const [table, inspection] = flows.sinks;
+  const close = () => {
+    findings.close();
+    return inspection.close();
+  };
+  return { ...flows, sinks: [table, { ...inspection, close }] };
+}
+
+/** Of a frame in the ring, whose memory is used again. */
+function copyOf(frame: Uint8Array | null): Uint8Array | null {
+  return frame && Buffer.from(frame.subarray(0, MAX_PACKET_BYTES));
 }
 
 /** Each interface, whose blocks go into the ring first. */

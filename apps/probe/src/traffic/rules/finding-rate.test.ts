@@ -2,6 +2,7 @@ import { createFakeClock } from "@lanthorn/runtime";
 import { expect, test } from "vitest";
 import type { Finding } from "../../intrusions/finding.ts";
 import { createFindingRate } from "./finding-rate.ts";
+import { flowOf } from "./rule-engine.ts";
 
 const FINDING: Finding = {
   engine: "lanthorn", times: 1, at: 0, rule: { gid: 1, id: 7, revision: 1, message: "", category: "", className: "", severity: "low", priority: 3, techniques: [] },
@@ -13,7 +14,7 @@ const of = (id: number, more: Partial<Finding> = {}): Finding => ({ ...FINDING, 
 test("the first goes at once, more of them together at the end of the second", async () => {
   const clock = createFakeClock();
   const sent: [number, number][] = [];
-  const rate = createFindingRate({ clock, send: ({ rule, times }) => sent.push([rule.id, times]) > 0 });
+  const rate = createFindingRate({ kindOf: flowOf, clock, send: ({ rule, times }) => sent.push([rule.id, times]) > 0 });
   for (let count = 0; count < 1000; count += 1) rate.add(of(1));
   rate.add(of(2));
   rate.add(of(1, { source: { ip: "10.0.0.9", port: 1 } }));
@@ -30,6 +31,7 @@ test("what is too much for the daemon is counted", async () => {
   let sent = 0;
   let reads = true;
   const rate = createFindingRate({
+    kindOf: flowOf,
     clock, send() {
       if (reads) sent += 1;
       return reads;

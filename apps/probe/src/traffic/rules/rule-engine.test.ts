@@ -24,7 +24,7 @@ beforeEach(() => {
   engine = createRuleEngine({
     dataDir, homeNetworks: ["10.0.0.0/8"], frame: () => flows.frame(), send: (finding) => found.push(finding) > 0, clock: systemClock, log: silentLog,
   });
-  flows = createFlowSinks({ random: Math.random, clock: systemClock, watch: engine });
+  flows = createFlowSinks({ random: Math.random, clock: systemClock, watch: engine, onMessage: () => undefined });
 });
 afterEach(async () => {
   await engine.close();

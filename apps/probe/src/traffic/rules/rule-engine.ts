@@ -50,7 +50,7 @@ export function createRuleEngine(deps: {
 }): RuleEngine {
   const { clock, log } = deps;
   const since = toInstant(clock.now());
-  const findings = createFindingRate(deps);
+  const findings = createFindingRate<Finding>({ ...deps, kindOf: flowOf });
   let load = 0;
   const work = createPacedWork({ load: () => load, clock });
   let ids: Ids | null = null;
@@ -154,6 +154,12 @@ function createCostReader(engine: () => Ids | null, clock: Pick<Clock, "monotoni
     }
     return costs;
   };
+}
+
+/** A rule and two hosts, and their ports. */
+export function flowOf({ rule, source, destination, protocol }: Finding): { readonly wide: string; readonly narrow: string } {
+  const wide = `${rule.gid}:${rule.id} ${protocol} ${source.ip} ${destination.ip}`;
+  return { wide, narrow: `${wide} ${source.port} ${destination.port}` };
 }
 
 function findingOf({ at, rule, direction, source, destination, flow, application, fields, places, wouldBlock }: IdsAlert, frame: Uint8Array | null): Finding {

@@ -1,6 +1,6 @@
 import type { CaptureSettings, CommandData, PcapRecorded, TrafficHealth } from "@lanthorn/contract/uplink";
 import type { Clock, Log } from "@lanthorn/runtime";
-import type { AlertNotice, CommandAnswer, FoundIntrusion, FromProcess, ProcessCounters, TrafficCommand } from "../messages.ts";
+import type { AlertNotice, CommandAnswer, FoundDnsThreat, FoundIntrusion, FromProcess, ProcessCounters, TrafficCommand } from "../messages.ts";
 import { fromMegabytes, type TrafficSettings } from "../settings.ts";
 import { createAlertMemory, createAllowance, createGaps, createSums } from "./process-memory.ts";
 import { createPendingCommands } from "./pending-commands.ts";
@@ -52,6 +52,7 @@ export interface SupervisorDeps {
   /** A file has begun or ended. @returns Whether that is in the queue. */
   readonly onRecorded: (data: PcapRecorded, at: number) => boolean;
   readonly onFound: (intrusion: FoundIntrusion) => void;
+  readonly onDnsThreat: (threat: FoundDnsThreat) => void;
   /** The process ended several times in a row soon after it had taken rules: they are not to be used again. */
   readonly onRulesFailed: (reason: string) => void;
   /** Asked at each start of the process. */
@@ -95,6 +96,9 @@ export function createTrafficSupervisor(deps: SupervisorDeps): TrafficSupervisor
         break;
       case "found":
         deps.onFound(message.intrusion);
+        break;
+      case "dns_threat":
+        deps.onDnsThreat(message.threat);
         break;
       case "recorded":
         if (mayRecord() && deps.onRecorded(message.data, message.at)) {

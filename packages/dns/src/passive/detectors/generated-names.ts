@@ -57,7 +57,7 @@ export function createGeneratedNamesDetector(deps: { readonly isAllowed: Allowed
       if (asked.isMissing && asked.looksRandom) random.push(domain);
     }
     if (random.length < MIN_RANDOM || missing / all < MISSING_SHARE || random.length / missing < RANDOM_SHARE) return;
-    const count = countOne(repeats, at);
+    const count = countOne(repeats, at, missing);
     if (count === 0) return;
     deps.onSuspicion({
       kind: "generated_names", campaign: "", client, server, at, name, type, samples: random.slice(-MAX_SAMPLES), count, severity: "high", techniques: ["T1568.002"],

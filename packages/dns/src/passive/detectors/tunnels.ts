@@ -95,7 +95,7 @@ export function createTunnelDetector(deps: { readonly isAllowed: Allowed; readon
   function judge(exchange: NamedExchange, tally: Tally): void {
     const signals = signalsOf(tally);
     if (signals === null) return;
-    const count = countOne(tally.repeats, exchange.at);
+    const count = countOne(tally.repeats, exchange.at, tally.queries);
     if (count === 0 || deps.isAllowed(exchange.name)) return;
     const { client, server, domain, name, type, at } = exchange;
     deps.onSuspicion({

@@ -50,25 +50,11 @@ export function addressText(message: DnsMessage): string {
 export function carriedBytes({ answers }: DnsMessage): number {
   let bytes = 0;
   for (const { data } of answers) {
-    switch (data.kind) {
-      case "bytes":
-        bytes += data.bytes.length;
-        break;
-      case "txt":
-        for (const text of data.strings) bytes += text.length;
-        break;
-      case "name":
-        bytes += data.name.length;
-        break;
-      case "mx":
-        bytes += data.exchange.length;
-        break;
-      case "srv":
-        bytes += data.target.length;
-        break;
-      default:
-        break;
-    }
+    if (data.kind === "bytes") bytes += data.bytes.length;
+    else if (data.kind === "txt") for (const text of data.strings) bytes += text.length;
+    else if (data.kind === "name") bytes += data.name.length;
+    else if (data.kind === "mx") bytes += data.exchange.length;
+    else if (data.kind === "srv") bytes += data.target.length;
   }
   return bytes;
 }

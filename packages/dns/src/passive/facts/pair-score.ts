@@ -24,7 +24,7 @@ const LIKE_WORDS = 9;
 const LETTERS = 26;
 
 /** By two letters as one number. */
-const PAIRS = Uint8Array.from(FOLLOWS.flatMap((row) => [...row].map(Number)));
+const PAIRS = Uint8Array.from(FOLLOWS.flatMap((row) => Array.from(row, Number)));
 
 /** Below this a label of eight letters or more looks made by a machine: of labels of random letters nine in ten are, of words and pairs of them one in a hundred. */
 export const RANDOM_BELOW = 3.6;

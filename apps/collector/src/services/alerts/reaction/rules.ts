@@ -1,5 +1,6 @@
 import type { EventData, EventType } from "@lanthorn/contract";
 import { differenceFinding, differenceSubject } from "./baselines.ts";
+import { dnsThreatFinding } from "./dns-threats.ts";
 import type { Finding } from "./finding.ts";
 import { ROGUES, rogueSubject } from "./rogues.ts";
 
@@ -46,11 +47,8 @@ export const RULES = {
     ends: ({ data }) => (data.state === "ended" ? rogueOf(data) : null),
   },
   dns_threat: {
-    raises: ({ data }) => ({
-      type: "dns_threat", source: "dns", subject: `${data.client_mac || data.client_ip} ${data.query_name}`, severity: data.severity,
-      title: `${data.client_ip} looked up ${data.query_name}`, description: `${data.action}; listed by ${data.feed}: ${data.reason}`,
-      deviceIp: data.client_ip, quietMs: WEEK_MS, isCapped: true,
-    }),
+    raises: ({ data }) => (data.state === "ended" ? null : dnsThreatFinding(data)),
+    ends: ({ data }) => (data.state === "ended" ? dnsThreatFinding(data) : null),
   },
   baseline_diff_alert: {
     raises: ({ data, deviceId }) => (data.state === "ended" ? null : differenceFinding(data, deviceId)),
