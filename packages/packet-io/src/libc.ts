@@ -26,6 +26,19 @@ export interface Libc {
    * @param onEnd Called in a later turn with what poll gives back.
    */
   poll(files: Uint8Array, count: number, timeoutMs: number, onEnd: (result: number) => void): void;
+  /**
+   * Makes a context of the kernel's asynchronous I/O.
+   * @returns It, or null where the kernel has none, or allows none. @see io_setup(2)
+   */
+  ioSetup(operations: number): bigint | null;
+  /**
+   * io_submit(2) in a thread of libuv's pool: writes to files that are not open for direct I/O are done when it returns.
+   * @param pointers Of `struct iocb`s; they, these, and what is written must stay referenced and alone until `onEnd`.
+   * @param onEnd Called in a later turn with how many were begun; below 1 where none was.
+   */
+  ioSubmit(context: bigint, count: number, pointers: Uint8Array, onEnd: (result: number) => void): void;
+  /** Takes what has ended, without waiting. @param events `struct io_event`s. @returns How many were taken. @see io_getevents(2) */
+  ioGetEvents(context: bigint, count: number, events: Uint8Array): number;
   /** @param memory Begins with a page. */
   madvise(memory: Uint8Array, length: number, advice: number): number;
   /** 0 when there is no such interface. */
@@ -46,6 +59,10 @@ export const LINUX = {
   MSG_DONTWAIT: 0x40, PROT_READ_WRITE: 3, MAP_SHARED: 1, MADV_HUGEPAGE: 14, MAP_FAILED: 0xffffffffffffffffn, ETH_P_ALL: 0x0003,
   EINTR: 4, ENXIO: 6, EAGAIN: 11, ENODEV: 19, EMSGSIZE: 90, EADDRINUSE: 98, ENETDOWN: 100, ENOBUFS: 105, EPERM: 1, EACCES: 13,
 } as const;
+
+/** The numbers of calls that the C library has no function for. @see asm/unistd.h */
+const CALLS = { x64: { ioSetup: 206, ioGetEvents: 208, ioSubmit: 209 }, arm64: { ioSetup: 0, ioSubmit: 2, ioGetEvents: 4 } } as const;
+const NO_TIME = Buffer.alloc(16);
 
 let loaded: Libc | undefined;
 
@@ -69,6 +86,10 @@ function bindLibc(): Libc {
     const mmap = library.func("void *mmap(void *address, size_t length, int protection, int flags, int fd, int64_t offset)");
     const poll = library.func("int poll(_Inout_ void *files, unsigned long count, int timeout)");
     const munmap = library.func("int munmap(void *address, size_t length)");
+    const calls = CALLS[process.arch];
+    const ioSetup = library.func("long syscall(long call, unsigned int operations, _Inout_ void *context)");
+    const ioSubmit = library.func("long syscall(long call, uint64_t context, long count, void *pointers)");
+    const ioGetEvents = library.func("long syscall(long call, uint64_t context, long least, long most, _Inout_ void *events, void *time)");
     const maps = new Map<ArrayBuffer, { readonly pointer: unknown; readonly length: number }>();
     return {
       socket: library.func("int socket(int domain, int type, int protocol)"),
@@ -96,6 +117,14 @@ function bindLibc(): Libc {
       poll: (files, count, timeoutMs, onEnd) => {
         poll.async(files, count, timeoutMs, (_: unknown, result: number) => onEnd(result));
       },
+      ioSetup(operations) {
+        const context = new BigUint64Array(1);
+        return ioSetup(calls.ioSetup, operations, new Uint8Array(context.buffer)) === 0 ? context[0] ?? null : null;
+      },
+      ioSubmit: (context, count, pointers, onEnd) => {
+        ioSubmit.async(calls.ioSubmit, context, count, pointers, (_: unknown, result: number) => onEnd(result));
+      },
+      ioGetEvents: (context, count, events) => ioGetEvents(calls.ioGetEvents, context, 0, count, events, NO_TIME) as number,
       madvise: library.func("int madvise(void *address, size_t length, int advice)"),
       if_nametoindex: library.func("unsigned int if_nametoindex(const char *name)"),
       errno: () => koffi.errno(),

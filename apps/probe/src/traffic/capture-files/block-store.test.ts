@@ -2,7 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { openPieceWriter } from "@lanthorn/packet-io";
+import { systemClock } from "@lanthorn/runtime";
 import { createBlockStore } from "./block-store.ts";
+import { createWriteBytes } from "./buffer-pool.ts";
 import { createDiskRoom, createFreeSpace } from "./disk-room.ts";
 
 const DISK_BYTES = 1_000_000;
@@ -18,7 +21,7 @@ function createScene(budgetBytes: number, makeRoom: () => Promise<boolean> = () 
   const path = join(folder, "file");
   const free = createFreeSpace({ path: folder, floorBytes: 0, freeBytes: () => DISK_BYTES });
   const room = createDiskRoom({ free, budgetBytes, makeRoom });
-  const store = createBlockStore({ path, room, trailerBytes: TRAILER.length, isHashed: false, isDurable: false, after: Promise.resolve() });
+  const store = createBlockStore({ path, room, trailerBytes: TRAILER.length, isHashed: false, isDurable: false, write: createWriteBytes(openPieceWriter(systemClock)), after: Promise.resolve() });
   return { free, room, store, octets: () => readFileSync(path).length };
 }
 

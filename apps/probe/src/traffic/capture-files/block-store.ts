@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { describeError } from "@lanthorn/runtime";
+import type { WriteBytes } from "./buffer-pool.ts";
 import type { DiskRoom } from "./disk-room.ts";
 
 /** A file that whole blocks are appended to, for each of which room is claimed first. It ends with a whole block at any time. */
@@ -26,7 +27,7 @@ export interface BlockStore {
  */
 export function createBlockStore(deps: {
   readonly path: string; readonly room: DiskRoom; readonly trailerBytes: number; readonly isHashed: boolean; readonly isDurable: boolean;
-  readonly after: Promise<unknown>;
+  readonly write: WriteBytes; readonly after: Promise<unknown>;
 }): BlockStore {
   const { room } = deps;
   const hash = deps.isHashed ? createHash("sha256") : null;
@@ -53,7 +54,7 @@ export function createBlockStore(deps: {
   /** @returns Whether all of it is in the file. A part of it is cut off again. */
   async function put(file: FileHandle, block: Uint8Array): Promise<boolean> {
     try {
-      for (let at = 0; at < block.length;) at += (await file.write(block, at, block.length - at, written + at)).bytesWritten;
+      for (let at = 0; at < block.length;) at += await deps.write(file, block.subarray(at), written + at);
       hash?.update(block);
       written += block.length;
       return true;

@@ -1,4 +1,10 @@
-/** Memory that capture files are written from, bounded for the whole process. */
+import type { FileHandle } from "node:fs/promises";
+import type { PieceWriter } from "@lanthorn/packet-io";
+
+/** Writes to a file at a position. @returns How much of the front is written; at least one octet. @throws What the disk says. */
+export type WriteBytes = (file: FileHandle, bytes: Uint8Array, position: number) => Promise<number>;
+
+/** Memory that capture files are written from, bounded for the whole process, and the way it is written. */
 export interface BufferPool {
   /** @returns A buffer of `BUFFER_BYTES`, or null while all are in use. */
   take(): Buffer | null;
@@ -8,12 +14,12 @@ export interface BufferPool {
   readonly inUse: number;
   /** Whether `take` gives one now. */
   readonly hasFree: boolean;
+  /** Writes what is in a buffer, or a part of it. */
+  readonly write: WriteBytes;
 }
 
 /**
- * One call to the system writes this much, which costs a disk and the thread pool little for each byte. Not more: from 1 MiB on Linux takes larger
- * pages for its cache, which it may have to clear room for first; on a virtual machine that gives free memory back to its host such a write took
- * two to six times as long. It holds the largest frame (262,144 bytes) and its comment.
+ * One call to the system writes this much, which costs the thread pool little for each byte. It holds the largest frame (262,144 bytes) and its comment.
  */
 export const BUFFER_BYTES = 512 * 1024;
 
@@ -21,8 +27,9 @@ export const BUFFER_BYTES = 512 * 1024;
  * Memory that was taken is kept: to give it back and take it again costs more than to fill it.
  * @param options.buffers The most that are in use at once.
  * @param options.memory Where they lie, if it matters: frames are copied faster within one stretch of memory.
+ * @param options.write Node's own way unless given.
  */
-export function createBufferPool(options: { readonly buffers: number; readonly memory?: Buffer }): BufferPool {
+export function createBufferPool(options: { readonly buffers: number; readonly memory?: Buffer; readonly write?: WriteBytes }): BufferPool {
   const memory = options.memory ?? Buffer.alloc(options.buffers * BUFFER_BYTES);
   const idle: Buffer[] = [];
   let made = 0;
@@ -30,7 +37,7 @@ export function createBufferPool(options: { readonly buffers: number; readonly m
     made += 1;
     return memory.subarray((made - 1) * BUFFER_BYTES, made * BUFFER_BYTES);
   };
-  return countUse(options.buffers, { take: () => idle.pop() ?? make(), give: (buffer) => void idle.push(buffer), hasFree: true });
+  return countUse(options.buffers, { take: () => idle.pop() ?? make(), give: (buffer) => void idle.push(buffer), hasFree: true, write: options.write ?? createWriteBytes(null) });
 }
 
 /** A part of a pool for those who must not take all of it from others. @param buffers The most that are taken through it at once. */
@@ -42,6 +49,7 @@ export function createBufferShare(pool: BufferPool, buffers: number): BufferPool
 function countUse(buffers: number, source: Omit<BufferPool, "inUse">): BufferPool {
   let inUse = 0;
   return {
+    write: source.write,
     take() {
       const buffer = inUse < buffers ? source.take() : null;
       if (buffer) inUse += 1;
@@ -57,5 +65,16 @@ function countUse(buffers: number, source: Omit<BufferPool, "inUse">): BufferPoo
     get hasFree() {
       return inUse < buffers && source.hasFree;
     },
+  };
+}
+
+/** Shorter ones are one piece or two, for which Node's own way is as good. */
+const MIN_IN_PIECES = 256 * 1024;
+
+/** @param pieces Null where the system does not write in pieces. */
+export function createWriteBytes(pieces: PieceWriter | null): WriteBytes {
+  return async (file, bytes, position) => {
+    const front = pieces && bytes.length >= MIN_IN_PIECES ? await pieces.write(file.fd, bytes, position) : 0;
+    return front > 0 ? front : (await file.write(bytes, 0, bytes.length, position)).bytesWritten;
   };
 }

@@ -83,7 +83,7 @@ export function openCaptureFile(options: CaptureFileOptions): CaptureFile {
   const pcapng = createFormat(options, privacy.words);
   const header = pcapng.header();
   const store = createBlockStore({
-    path: partPath(folder, id), room, trailerBytes, isHashed: options.about !== null, isDurable: options.about !== null,
+    path: partPath(folder, id), room, trailerBytes, isHashed: options.about !== null, isDurable: options.about !== null, write: options.pool.write,
     after: mkdir(folder, { recursive: true, mode: 0o700 }).then(() => options.about && writeNote(folder, { recorded: begun, is_reported: false })),
   });
   const writer = createOrderedWriter({ store, pool: options.pool });

@@ -1,8 +1,8 @@
 import type { CommandData } from "@lanthorn/contract/uplink";
-import { KERNEL_RING_OCTETS, useHugePages } from "@lanthorn/packet-io";
+import { KERNEL_RING_OCTETS, openPieceWriter, useHugePages } from "@lanthorn/packet-io";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { createSpool } from "../../files/spool.ts";
-import { BUFFER_BYTES, createBufferPool, createBufferShare } from "../capture-files/buffer-pool.ts";
+import { BUFFER_BYTES, createBufferPool, createBufferShare, createWriteBytes } from "../capture-files/buffer-pool.ts";
 import { createFreeSpace, type FreeSpace } from "../capture-files/disk-room.ts";
 import { type CaptureFileFacts, markReported, removeCaptureFile } from "../capture-files/facts.ts";
 import { type CapturePrivacy, privacyOf } from "../capture-files/privacy.ts";
@@ -57,7 +57,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   const uploads = createUploads({ spool: createSpool({ dataDir, budgetBytes: begin.spool_bytes }), dataDir, onGone: rooms.forget, log });
   for (const id of site.upload === "at_once" ? [...stored.reported, ...stored.wanted] : stored.wanted) uploads.want(id);
   const { ringMemory, bufferMemory } = allocateMemory(settings);
-  const pool = createBufferPool({ buffers: BUFFERS, memory: bufferMemory });
+  const pool = createBufferPool({ buffers: BUFFERS, memory: bufferMemory, write: createWriteBytes(openPieceWriter(clock)) });
   const application = `lanthorn-probe ${begin.version}`;
   const onFinished = ({ path, recorded }: CaptureFileFacts) => {
     rooms.finished(recorded.pcap_id);
