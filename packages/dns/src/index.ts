@@ -14,3 +14,8 @@ export { createListGuard, type ListFault, type ListGuard, type ListGuardOptions 
 export { createPassiveDns, type PassiveDns, type PassiveDnsCounters, type PassiveDnsOptions } from "./passive/passive-dns.ts";
 export { DNS_SUSPICIONS, type DnsExchange, type DnsSuspicion, type DnsSuspicionKind } from "./passive/suspicion.ts";
 export type { HelloFact } from "./passive/detectors/encrypted-dns.ts";
+export type { Allowance, DnsClient, DnsQuery, DnsRules, ListChoice, Pause, Policy, PolicyAnswer, PolicyScope } from "./policy/policy.ts";
+export type { Schedule, ScheduleSpan } from "./policy/schedule.ts";
+export type { ExtendedError, MatchedRecord, MatchedRule, Verdict, VerdictAnswer, VerdictReason, VerdictStep } from "./policy/verdict.ts";
+export { type AnswerFacts, readAnswerFacts } from "./policy/answer-facts.ts";
+export { createVerdictEngine, type NoteStep, type VerdictEngine } from "./policy/verdict-engine.ts";

@@ -61,8 +61,8 @@ test("adblock modifiers become conditions and effects", () => {
   ]);
   expect(bodyOfRule("||example^$denyallow=a.example|B.example")?.conditions?.exceptNames).toEqual(["a.example", "b.example"]);
   expect(bodyOfRule("||a.example^$badfilter")).toEqual({ effect: block, conditions: null, isCancel: true });
-  expect(bodyOfRule("||a.example^$dnsrewrite=REFUSED")?.effect).toEqual({ kind: "rewrite", answer: "refused" });
-  expect(bodyOfRule("||a.example^$dnsrewrite=NOERROR;;")?.effect).toEqual({ kind: "rewrite", answer: "nodata" });
+  expect(bodyOfRule("||a.example^$dnsrewrite=REFUSED")?.effect).toEqual({ kind: "rewrite", answer: "refused", records: [] });
+  expect(bodyOfRule("||a.example^$dnsrewrite=NOERROR;;")?.effect).toEqual({ kind: "rewrite", answer: "nodata", records: [] });
   expect(bodyOfRule("||a.example^$dnsrewrite=::1")?.effect).toMatchObject({ records: [{ type: 28, data: { address: "::1" } }] });
   expect(bodyOfRule("||a.example^$dnsrewrite=b.example")?.effect).toMatchObject({ records: [{ type: 5, data: { name: "b.example" } }] });
   expect(bodyOfRule("||a.example^$dnsrewrite=NOERROR;MX;32 m.example")?.effect).toMatchObject({ records: [{ type: 15, data: { preference: 32, exchange: "m.example" } }] });

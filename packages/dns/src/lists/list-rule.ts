@@ -23,8 +23,8 @@ export type RuleEffect =
   | { readonly kind: "tcp-only" }
   /** Records of the list's own; a name that has some and none of the wanted type is answered without any. */
   | { readonly kind: "records"; readonly records: readonly RecordText[] }
-  /** `$dnsrewrite` with a response code. */
-  | { readonly kind: "rewrite"; readonly answer: "nxdomain" | "nodata" | "refused" | "servfail" }
+  /** `$dnsrewrite`: records, or none and a response code. */
+  | { readonly kind: "rewrite"; readonly answer: "nxdomain" | "nodata" | "refused" | "servfail"; readonly records: readonly RecordText[] }
   /** `@@…$dnsrewrite`: takes away one rewrite, or all of them for `null`. */
   | { readonly kind: "no-rewrite"; readonly rewrite: RuleEffect | null };
 

@@ -1,6 +1,7 @@
 import { addressKey, formatKey, MAX_KEY_LABELS, MAX_KEY_LENGTH, writeTextKey, writeWireKey } from "./name-key.ts";
 import { createNameEndings, hashEndings } from "./name-hash.ts";
 import { decodeNameSet, type ListFacts, type NameSetParts } from "./name-set-file.ts";
+import type { RuleTrigger } from "../lists/list-rule.ts";
 import { firstPlace, RECORD_HEADER, tagOf } from "./name-table.ts";
 import type { StoredRule } from "./rule-table.ts";
 
@@ -19,6 +20,8 @@ export interface NameHit {
 /** Names with their rules; all of it lies in the file's bytes. */
 export interface NameSet {
   readonly lists: readonly ListFacts[];
+  /** What the rules of each list are compared with. */
+  readonly triggers: readonly ReadonlySet<RuleTrigger>[];
   /** Names and networks. */
   readonly size: number;
   readonly builtDay: number;
@@ -64,7 +67,7 @@ export function openNameSet(file: Uint8Array): NameSet | { readonly fault: strin
   }
 
   return {
-    lists: facts.lists, size: parts.names, builtDay: facts.builtDay,
+    lists: facts.lists, triggers: triggersOf(parts), size: parts.names, builtDay: facts.builtDay,
     find(name) {
       const length = typeof name === "string" ? writeTextKey(name, scratch) : writeWireKey(name, scratch);
       if (length < 0) return NONE;
@@ -116,6 +119,12 @@ function isKeyAt(records: Uint8Array, at: number, bytes: Uint8Array, start: numb
   const shift = at + RECORD_HEADER - start;
   for (let from = start; from < end; from += 1) if (bytes[from] !== records[from + shift]) return false;
   return true;
+}
+
+function triggersOf({ facts, sets }: NameSetParts): readonly ReadonlySet<RuleTrigger>[] {
+  const triggers = facts.lists.map(() => new Set<RuleTrigger>());
+  for (const { list, trigger } of sets.flat()) triggers[list]?.add(trigger);
+  return triggers;
 }
 
 function rulesOfRoot({ records, sets }: NameSetParts, seek: Seek): number {

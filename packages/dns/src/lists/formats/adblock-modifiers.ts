@@ -48,7 +48,7 @@ export function parseModifiers(text: string, isException: boolean, mayRewrite: b
   }
   const effect = effectOf(draft, isException);
   if (effect === null) return "rewrites to nothing";
-  if (effect.kind === "records" && !mayRewrite) return REASON.mayNotRewrite;
+  if (effect.kind === "rewrite" && effect.records.length > 0 && !mayRewrite) return REASON.mayNotRewrite;
   const { isImportant, types, areTypesExcluded, clients, exceptNames } = draft;
   const conditions: RuleConditions | null = isImportant || types.length + clients.length + exceptNames.length > 0
     ? { isImportant, types, areTypesExcluded, clients, exceptNames } : null;

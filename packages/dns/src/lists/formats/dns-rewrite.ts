@@ -19,7 +19,7 @@ export function parseDnsRewrite(value: string): RuleEffect | undefined {
   const answer = Object.hasOwn(ANSWERS, first) ? ANSWERS[first] : undefined;
   const data = rest.join(";");
   if (answer === undefined || (second === "") !== (data === "")) return undefined;
-  if (second === "") return { kind: "rewrite", answer };
+  if (second === "") return { kind: "rewrite", answer, records: [] };
   const type = answer === "nodata" ? parseRecordType(second) : null;
   if (type === null || !TYPES.has(type)) return undefined;
   const values = type === DNS_TYPE.txt ? [data] : data.split(" ");
@@ -28,12 +28,12 @@ export function parseDnsRewrite(value: string): RuleEffect | undefined {
 
 function parseShort(value: string): RuleEffect | undefined {
   const answer = Object.hasOwn(ANSWERS, value) ? ANSWERS[value] : undefined;
-  if (answer !== undefined) return { kind: "rewrite", answer };
+  if (answer !== undefined) return { kind: "rewrite", answer, records: [] };
   const address = parseIp(value);
   if (address) return recordEffect(address.length === 4 ? DNS_TYPE.a : DNS_TYPE.aaaa, { kind: "address", address: formatIp(address) });
   return parseHostName(value) ? recordEffect(DNS_TYPE.cname, { kind: "name", name: value.toLowerCase() }) : undefined;
 }
 
 function recordEffect(type: number, data: RecordData | null): RuleEffect | undefined {
-  return data === null ? undefined : { kind: "records", records: [{ type, ttlSeconds: LIST_TTL_SECONDS, data }] };
+  return data === null ? undefined : { kind: "rewrite", answer: "nodata", records: [{ type, ttlSeconds: LIST_TTL_SECONDS, data }] };
 }
