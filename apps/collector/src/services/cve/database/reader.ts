@@ -1,4 +1,4 @@
-import type { CveRecord } from "@lanthorn/vulnerability";
+import type { CveRecord, Statement } from "@lanthorn/vulnerability";
 import { describeError, type Log, parseJson, toInstant } from "@lanthorn/runtime";
 import Sqlite from "better-sqlite3";
 import { cveIdOf, cveKey } from "./rows/cve-key.ts";
@@ -54,7 +54,11 @@ export interface StoredFix {
 }
 
 /** A CVE that names a product. */
-export interface Candidate extends Pick<CveRecord, "id" | "source" | "statements"> {
+export interface Candidate extends Pick<CveRecord, "id" | "source"> {
+  /** Unpacks its statements, anew at each call: a tenth of a millisecond for a hundred matches. */
+  readonly statements: () => readonly Statement[];
+  /** How many characters they are while they are packed. */
+  readonly characters: number;
   readonly severity: string | null;
   readonly score: number | null;
   readonly isKev: boolean;
@@ -102,7 +106,7 @@ export interface Page<T> {
 }
 
 const MAX_CANDIDATES = 128;
-/** The matches in it take some milliseconds to unpack. */
+/** What is read in some milliseconds. */
 const MAX_PAGE_CHARACTERS = 65_536;
 const MAX_CHANGED = 1000;
 const MAX_FIXES = 4096;
@@ -215,11 +219,7 @@ function createListReads(db: Sqlite.Database) {
           return { items, next: items.at(-1)?.id ?? null };
         }
         characters += row.packed.length;
-        const { severity, score, epss } = row;
-        items.push({
-          id: cveIdOf(row.key), source: row.is_nvd === 1 ? "nvd" : "cve-list", statements: unpackStatements(row.packed), severity, score,
-          isKev: row.is_kev === 1, epss,
-        });
+        items.push(toCandidate(row));
       }
       return { items, next: null };
     },
@@ -227,6 +227,12 @@ function createListReads(db: Sqlite.Database) {
       const items = changed.all(since > generation ? 0 : since, after, MAX_CHANGED).map(cveIdOf);
       return { items, next: items.length === MAX_CHANGED ? items.at(-1) ?? null : null };
     },
+  };
+}
+
+function toCandidate({ key, packed, is_nvd: isNvd, severity, score, is_kev: isKev, epss }: CandidateRow): Candidate {
+  return {
+    id: cveIdOf(key), source: isNvd === 1 ? "nvd" : "cve-list", statements: () => unpackStatements(packed), characters: packed.length, severity, score, isKev: isKev === 1, epss,
   };
 }
 

@@ -15,7 +15,7 @@ export interface SoftwareMatch extends Judgment, Pick<Candidate, "id" | "severit
  * milliseconds for a product with thousands of CVEs.
  */
 export function matchSoftware(reader: Pick<CveReader, "candidates" | "fixes">, software: Software): readonly SoftwareMatch[] {
-  return judgeProducts(createOpenedProducts(reader, 0), software).toSorted(byRisk);
+  return judgeProducts(createOpenedProducts(reader, { characters: 0, matches: 0 }), software).toSorted(byRisk);
 }
 
 /** As `matchSoftware`, in no order, by products that may be open already. */

@@ -3,6 +3,7 @@ import {
   type DistributionFix, type FixLookup, indexProduct, openRecord, type OpenRecord, type ProductIndex, type Remedy, remediesOf, type Software,
 } from "@lanthorn/vulnerability";
 import type { Candidate, CveReader } from "../database/reader.ts";
+import { createRecent } from "./recent.ts";
 
 /** A CVE that names a product, parsed. */
 export interface OpenedCve extends Pick<Candidate, "id" | "severity" | "score" | "isKev" | "epss"> {
@@ -19,53 +20,55 @@ export interface OpenedProducts {
   fixesOf(software: Pick<Software, "distribution" | "sourcePackage">): { readonly lookup: FixLookup; readonly basis: string };
 }
 
-/** A product that is open. */
+/** A product whose records are kept as they are stored, and opened when they are judged. */
 interface KeptProduct {
-  readonly cves: readonly OpenedCve[];
+  readonly candidates: readonly Candidate[];
+  readonly index: ProductIndex;
+}
+
+/** How much is kept. */
+export interface KeepLimits {
+  /** Characters of records as they are stored; those of the product that was used last go last. */
+  readonly characters: number;
+  /** Matches of records that are open, some hundred bytes each; those that were judged last go last. */
   readonly matches: number;
-  /** Made when a second piece of software is judged: a whole pass over a product costs less. */
-  readonly index: () => ProductIndex;
 }
 
 type Reader = Pick<CveReader, "candidates" | "fixes">;
 
 const NO_FIXES: ReturnType<OpenedProducts["fixesOf"]> = { lookup: () => null, basis: "" };
 
-/** @param maxMatches How many matches of records are kept parsed, some hundred bytes each; those of the product that was used last go last. */
-export function createOpenedProducts(reader: Reader, maxMatches: number): OpenedProducts {
-  const kept = new Map<string, KeptProduct>();
+/** @param limits Zero for a single piece of software, for which an index does not pay. */
+export function createOpenedProducts(reader: Reader, limits: KeepLimits): OpenedProducts {
+  const products = createRecent<KeptProduct>(limits.characters);
+  const records = createRecent<OpenedCve>(limits.matches);
   const fixes = new Map<string, ReturnType<OpenedProducts["fixesOf"]>>();
-  let matches = 0;
-  const keep = (key: string, cves: readonly OpenedCve[], size: number) => {
-    let index: ProductIndex | null = null;
-    kept.set(key, { cves, matches: size, index: () => (index ??= indexProduct(key, cves.map(({ record }) => record))) });
-    matches += size;
-    for (const [oldest, { matches: its }] of kept) {
-      if (matches <= maxMatches) break;
-      kept.delete(oldest);
-      matches -= its;
-    }
+  const open = (candidate: Candidate): OpenedCve => {
+    const known = records.get(candidate.id);
+    if (known) return known;
+    const cve = openCve(candidate);
+    records.set(candidate.id, cve, 1 + cve.record.statements.reduce((sum, { nodes }) => sum + nodes.reduce((all, node) => all + node.matches.length, 0), 0));
+    return cve;
   };
-  function* open(key: string): Generator<OpenedCve> {
-    const cves: OpenedCve[] = [];
-    let size = 0;
+  /** Null for a product that alone is more than what may be kept. */
+  const keep = (key: string): KeptProduct | null => {
+    const candidates: Candidate[] = [];
+    let characters = 0;
     for (const candidate of candidatesOf(reader, key)) {
-      const cve = openCve(candidate);
-      // A product that alone is more than what may be kept is opened each time.
-      size += 1 + cve.record.statements.reduce((sum, { nodes }) => sum + nodes.reduce((all, node) => all + node.matches.length, 0), 0);
-      if (size <= maxMatches) cves.push(cve);
-      yield cve;
+      characters += candidate.characters;
+      if (characters > limits.characters) return null;
+      candidates.push(candidate);
     }
-    if (size <= maxMatches) keep(key, cves, size);
-  }
+    const product = { candidates, index: indexProduct(key, recordsOf(candidates)) };
+    products.set(key, product, characters);
+    return product;
+  };
   return {
     of(key, { names }) {
-      const known = kept.get(key);
-      if (!known) return open(key);
-      kept.delete(key);
-      kept.set(key, known);
-      const places = known.index().concerning(names);
-      return places === null ? known.cves : places.map((place) => known.cves[place] as OpenedCve);
+      const known = products.get(key) ?? keep(key);
+      if (known === null) return streamed(candidatesOf(reader, key));
+      const places = known.index.concerning(names);
+      return streamed(places === null ? known.candidates : places.map((place) => known.candidates[place] as Candidate), open);
     },
     fixesOf({ distribution, sourcePackage }) {
       if (distribution === null || sourcePackage === "") return NO_FIXES;
@@ -78,12 +81,21 @@ export function createOpenedProducts(reader: Reader, maxMatches: number): Opened
   };
 }
 
+/** Opens one after the other, as they are taken. */
+function* streamed(candidates: Iterable<Candidate>, open = openCve): Generator<OpenedCve> {
+  for (const candidate of candidates) yield open(candidate);
+}
+
+function* recordsOf(candidates: readonly Candidate[]): Generator<OpenRecord> {
+  for (const { record } of streamed(candidates)) yield record;
+}
+
 /** Packages of which a distribution's word is kept. */
 const MAX_FIX_LISTS = 256;
 
 function openCve(candidate: Candidate): OpenedCve {
   const { id, severity, score, isKev, epss } = candidate;
-  const record = openRecord({ ...candidate, isRejected: false });
+  const record = openRecord({ ...candidate, statements: candidate.statements(), isRejected: false });
   let remedies: readonly Remedy[] | null = null;
   return { id, severity, score, isKev, epss, record, remedies: () => (remedies ??= remediesOf(record)) };
 }

@@ -10,8 +10,8 @@ import type { CveVersion, FreshJudgment, MatchTaskName, MatchTasks } from "./mat
 /** Does what the thread is asked. @param part Takes some judgments of the question. */
 export type MatchWork = <N extends MatchTaskName>(name: N, input: MatchTasks[N]["input"], part: (judgments: readonly FreshJudgment[]) => void) => MatchTasks[N]["output"];
 
-/** Parsed matches of records: 200 to 400 bytes each. A network of some dozens of products needs half of it. */
-const MAX_OPEN_MATCHES = 600_000;
+/** A network of some dozens of products needs a third of the characters. Open matches take up to a kilobyte each. */
+const KEPT = { characters: 32_000_000, matches: 100_000 } as const;
 /** Judgments a message: the loop takes one in a millisecond or two. */
 const PART = 100;
 /** More of them than this are as good as all. */
@@ -30,7 +30,7 @@ export function createMatchWork(reader: CveReader): MatchWork {
     if (facts === null) return null;
     const { lineage, generation } = facts;
     if (opened?.version.lineage !== lineage || opened.version.generation !== generation) {
-      opened = { version: { lineage, generation }, products: createOpenedProducts(reader, MAX_OPEN_MATCHES), changes: new Map() };
+      opened = { version: { lineage, generation }, products: createOpenedProducts(reader, KEPT), changes: new Map() };
     }
     return opened;
   };
