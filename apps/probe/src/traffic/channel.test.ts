@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pause, systemClock } from "@lanthorn/runtime";
 import * as z from "zod";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { CHANNEL_RATE, openChannel } from "./channel.ts";
+import { CHANNEL_CLOSED, CHANNEL_RATE, openChannel } from "./channel.ts";
 import { MAX_MESSAGE_BYTES } from "./messages.ts";
 
 const Message = z.object({ number: z.int(), text: z.string() });
@@ -55,6 +55,16 @@ test("messages of any length come whole and in order, whatever pieces they come 
   await until(() => receiver.messages.length === sent.length);
   expect(receiver.messages).toEqual(sent);
   expect(receiver.channel.refused()).toBe(0);
+});
+
+test("another side that is gone with what it had not read has closed the channel", async () => {
+  const { ends } = open(sockets[0]);
+  sockets[1].pause();
+  sockets[0].write(Buffer.alloc(4 * 1024 * 1024));
+  await until(() => sockets[1].readableLength > 0);
+  sockets[1].destroy();
+  await until(() => ends.length > 0);
+  expect(ends).toEqual([CHANNEL_CLOSED]);
 });
 
 test("what is no message is refused and counted, and after many of them the channel ends", async () => {

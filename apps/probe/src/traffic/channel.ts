@@ -23,6 +23,8 @@ const MAX_REFUSED = 32;
 
 /** Why a channel ended whose other side has gone. */
 export const CHANNEL_CLOSED = "the channel was closed";
+/** What a socket says instead, where the other side had not read all that it was sent. @see unix(7) */
+const GONE_CODES: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
 
 /** How much may come in a second; twice that at once. More waits with the sender. */
 export interface ChannelRate {
@@ -104,7 +106,7 @@ export function openChannel<In, Out>(options: {
     held.put(chunk);
     if (!stream.isPaused()) drain();
   });
-  stream.on("error", (error) => end(describeError(error)));
+  stream.on("error", (error: NodeJS.ErrnoException) => end(GONE_CODES.has(error.code ?? "") ? CHANNEL_CLOSED : describeError(error)));
   for (const event of ["close", "end"]) stream.on(event, () => end(CHANNEL_CLOSED));
 
   return {
