@@ -4,7 +4,7 @@ import { commitUnflushed } from "../../../db/query/unflushed.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { Judging } from "./judging.ts";
 import { finishedVersion, putMatchedCves, setFinished, setJudged, setUnreported } from "./store/match-rows.ts";
-import { matchedCvesAfter, outdatedSoftware, reportDevices, softwareWithCves, type OutdatedSoftware, unreportedSoftware } from "./store/rematch-rows.ts";
+import { FACTS, matchedCvesAfter, outdatedSoftware, reportDevices, softwareWithCves, type OutdatedSoftware, unreportedSoftware } from "./store/rematch-rows.ts";
 import type { CveVersion } from "./thread/match-tasks.ts";
 import type { MatchThread } from "./thread/match-thread.ts";
 
@@ -21,8 +21,6 @@ export interface RematchDependencies {
 
 const SOFTWARE = 100;
 const CVES = 50;
-/** Of those what is shown of CVEs: see `cve_matching`. */
-const FACTS = "facts";
 
 /**
  * Brings judgments and what is shown of CVEs up to the CVE database that answers: software of products that a changed CVE names, or named, and

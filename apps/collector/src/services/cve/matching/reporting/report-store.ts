@@ -1,6 +1,8 @@
 import { createId } from "@lanthorn/runtime";
 import { type Expression, type Kysely, type Selectable, sql, type SqlBool, type Transaction } from "kysely";
+import { among, selectIn } from "../../../../db/query/select-in.ts";
 import { commitUnflushed } from "../../../../db/query/unflushed.ts";
+import { updateMany } from "../../../../db/query/write-many.ts";
 import type { Schema } from "../../../../db/schema.ts";
 import { noteReports } from "../store/match-rows.ts";
 
@@ -24,7 +26,7 @@ export interface OpenCve {
 }
 
 /** How far down the list of a product's CVEs is looked, the gravest first. */
-const MAX_OPEN = 1000;
+export const MAX_OPEN = 1000;
 
 /** The next tenant of which something is due, in the order of ids; null behind the last. */
 export async function nextDueTenant(reads: Kysely<Schema>, after: string): Promise<string | null> {
@@ -65,29 +67,81 @@ export async function openCves(db: Kysely<Schema>, { device_id: deviceId, produc
   return rows.filter(({ cve_id: id }) => !seen.has(id) && seen.add(id));
 }
 
-/** The device that is reported. */
-export function deviceOf(db: Kysely<Schema>, id: string): Promise<Pick<Selectable<Schema["devices"]>, "id" | "site_id" | "ip" | "mac" | "hostname"> | undefined> {
-  return db.selectFrom("devices").select(["id", "site_id", "ip", "mac", "hostname"]).where("id", "=", id).executeTakeFirst();
+/** The CVEs of a piece of software that count as affecting it, the gravest first. Where it runs is left open. */
+export async function openOfSoftware(db: Kysely<Schema>, softwareId: string): Promise<readonly OpenCve[]> {
+  const rows = await db.selectFrom("cve_judgments").innerJoin("matched_cves", "matched_cves.cve_id", "cve_judgments.cve_id")
+    .select(["cve_judgments.cve_id", "matched_cves.severity", "matched_cves.score", "is_kev", "epss", "matched_cves.techniques", "cve_judgments.cpe", "version_range"])
+    .where("cve_judgments.software_id", "=", softwareId).where("cve_judgments.until", "is", null).where("is_counted", "=", 1).where("status", "=", "open")
+    .orderBy("risk", "desc").orderBy("number", "desc").limit(MAX_OPEN).execute();
+  return rows.map((row) => ({ ...row, service: "", port: null }));
 }
 
-/** When the first suppression ends that counts for a product of a device; null where none does. */
-export async function suppressionEnds(
-  db: Kysely<Schema>, { tenant_id, device_id, product }: ReportRow, siteId: string, now: string,
-): Promise<string | null> {
-  const row = await db.selectFrom("cve_suppressions").select((eb) => eb.fn.min("expires_at").as("first")).where("tenant_id", "=", tenant_id).where("expires_at", ">", now)
-    .where((eb) => eb.and([
-      eb.or([eb("device_id", "is", null), eb("device_id", "=", device_id)]), eb.or([eb("product", "is", null), eb("product", "=", product)]),
-      eb.or([eb("site_id", "is", null), eb("site_id", "=", siteId)]),
-    ])).executeTakeFirst();
-  return row?.first ?? null;
+/** A device that is reported. */
+export type ReportedDevice = Pick<Selectable<Schema["devices"]>, "id" | "site_id" | "ip" | "mac" | "hostname">;
+
+/** A service that runs a product which is reported, and by what its software was judged. */
+export type ReportedService = Pick<Selectable<Schema["service_software"]>, "device_id" | "product" | "software_id" | "service" | "port">
+  & Pick<Selectable<Schema["judged_software"]>, "lineage" | "generation" | "judged_at" | "is_reported">;
+
+/** What reports are made of. */
+export interface ReportSources {
+  readonly device: ReportedDevice;
+  /** In the order of their ports. */
+  readonly services: readonly ReportedService[];
+  /** Suppressions that count for it, or for some of its CVEs, and when the first of them ends; null where none does, and undefined where there are none. */
+  readonly suppressedUntil: string | null | undefined;
 }
 
-/** Writes what was reported. It stays due where something has changed meanwhile. */
-export async function setReported(
-  trx: Transaction<Schema>, { device_id: deviceId, product, due }: ReportRow, columns: Pick<ReportRow, "cves" | "severity" | "look_at">,
-): Promise<void> {
-  await trx.updateTable("cve_reports").set(columns).where("device_id", "=", deviceId).where("product", "=", product).execute();
-  await trx.updateTable("cve_reports").set({ due: null }).where("device_id", "=", deviceId).where("product", "=", product).where("due", "=", due).execute();
+/** Reads what reports are made of; those of a device that is gone are left out. */
+export async function readSources(db: Kysely<Schema>, reports: readonly ReportRow[], now: string): Promise<ReadonlyMap<ReportRow, ReportSources>> {
+  const pairs = reports.map(({ device_id: id, product }) => [id, product] as const);
+  const devices = await selectIn([...new Set(reports.map(({ device_id: id }) => id))], (list) =>
+    db.selectFrom("devices").select(["id", "site_id", "ip", "mac", "hostname"]).where("id", "in", list).execute());
+  const services = await selectIn(pairs, (list) => db.selectFrom("service_software").innerJoin("judged_software", "judged_software.id", "service_software.software_id")
+    .select([
+      "service_software.device_id", "service_software.product", "software_id", "service", "port", "judged_software.lineage", "judged_software.generation", "judged_software.judged_at",
+      "judged_software.is_reported",
+    ]).where(among(["service_software.device_id", "service_software.product"], list)).where("until", "is", null).orderBy("port").execute());
+  const ends = new Map((await selectIn(pairs, (list) => suppressionEnds(db, list, now))).map(({ device_id: id, product, first }) => [`${id} ${product}`, first]));
+  const byId = new Map(devices.map((device) => [device.id, device]));
+  const byPlace = new Map<string, ReportedService[]>();
+  for (const service of services) {
+    const place = `${service.device_id} ${service.product}`;
+    const others = byPlace.get(place);
+    if (others) others.push(service);
+    else byPlace.set(place, [service]);
+  }
+  return new Map(reports.flatMap((row) => {
+    const [device, place] = [byId.get(row.device_id), `${row.device_id} ${row.product}`];
+    return device === undefined ? [] : [[row, { device, services: byPlace.get(place) ?? [], suppressedUntil: ends.get(place) }] as const];
+  }));
+}
+
+/** When the first suppression ends that counts for products of devices; those without any are left out. */
+function suppressionEnds(db: Kysely<Schema>, pairs: readonly (readonly [deviceId: string, product: string])[], now: string) {
+  return db.selectFrom("cve_reports").innerJoin("devices", "devices.id", "cve_reports.device_id")
+    .innerJoin("cve_suppressions", (join) => join.onRef("cve_suppressions.tenant_id", "=", "cve_reports.tenant_id").on((eb) => eb.and([
+      eb.or([eb("cve_suppressions.device_id", "is", null), eb("cve_suppressions.device_id", "=", eb.ref("cve_reports.device_id"))]),
+      eb.or([eb("cve_suppressions.product", "is", null), eb("cve_suppressions.product", "=", eb.ref("cve_reports.product"))]),
+      eb.or([eb("cve_suppressions.site_id", "is", null), eb("cve_suppressions.site_id", "=", eb.ref("devices.site_id"))]),
+      eb.or([eb("cve_suppressions.expires_at", "is", null), eb("cve_suppressions.expires_at", ">", now)]),
+    ])))
+    .select(["cve_reports.device_id", "cve_reports.product", (eb) => eb.fn.min<string | null>("cve_suppressions.expires_at").as("first")])
+    .where(among(["cve_reports.device_id", "cve_reports.product"], pairs)).groupBy(["cve_reports.device_id", "cve_reports.product"]).execute();
+}
+
+/** What was reported of a device and product. */
+export type Reported = Pick<ReportRow, "cves" | "severity" | "look_at">;
+
+/** Writes what was reported. What has changed meanwhile stays due. */
+export async function setReported(trx: Transaction<Schema>, reports: readonly (readonly [before: ReportRow, now: Reported])[]): Promise<void> {
+  const changed = reports.filter(([before, { cves, severity, look_at: at }]) => before.cves !== cves || before.severity !== severity || before.look_at !== at);
+  await updateMany(trx, "cve_reports", changed.map(([{ device_id, product }, columns]) => ({ device_id, product, ...columns })), ["device_id", "product"]);
+  const due = reports.flatMap(([{ device_id: id, product, due: noted }]) => (noted === null ? [] : [[id, product, noted] as const]));
+  await selectIn(due, async (list) => {
+    await trx.updateTable("cve_reports").set({ due: null }).where(among(["device_id", "product", "due"], list)).execute();
+    return [];
+  });
 }
 
 /** What was waiting for a suppression to end is due. @returns How many, at most `limit`. */

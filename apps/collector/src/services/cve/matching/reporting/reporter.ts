@@ -1,12 +1,14 @@
-import type { EventData } from "@lanthorn/contract";
 import { type Clock, describeError, type Log, nextTurn, parseJson, toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
 import * as z from "zod";
 import { lockTenant } from "../../../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../../../db/schema.ts";
 import type { EventLog, NewEvent } from "../../../../events/log.ts";
+import { finishedVersion } from "../store/match-rows.ts";
+import { FACTS } from "../store/rematch-rows.ts";
 import { foundEvents, stateEvent } from "./report-events.ts";
-import { deviceOf, dueReports, nextDueTenant, noteSuppressed, openCves, type ReportRow, setReported, suppressionEnds, wakeReports } from "./report-store.ts";
+import { createOpenLists, listOpen, type OpenList, type OpenLists } from "./open-lists.ts";
+import { dueReports, nextDueTenant, noteSuppressed, openCves, readSources, type Reported, type ReportRow, type ReportSources, setReported, wakeReports } from "./report-store.ts";
 
 /** What reporting needs of the rest of the collector. */
 interface ReporterDependencies {
@@ -21,24 +23,33 @@ interface ReporterDependencies {
 }
 
 /** Reports of one transaction, those between two turns of the event loop, and what is woken at once. */
-const [REPORTS, TURN, WOKEN] = [16, 4, 200];
+const [REPORTS, TURN, WOKEN] = [32, 4, 200];
 
 /** Reports what is new of devices' products, and keeps their alerts at what is open. Tenants take turns. */
 export function createReporter(deps: ReporterDependencies): { run(stopped: AbortSignal): Promise<void> } {
   const { db, reads, log, published, clock, logger, matched } = deps;
+  const lists = createOpenLists();
   const reportTenant = async (tenantId: string): Promise<void> => {
     const due = await dueReports(reads, tenantId, REPORTS);
     const now = toInstant(clock.now());
-    const appended = await db.transaction().execute(async (trx) => {
+    const fromSeq = await db.transaction().execute(async (trx) => {
       await lockTenant(trx, tenantId);
-      const events: NewEvent[] = [];
-      for (const [index, row] of due.entries()) {
-        events.push(...await reportOne(trx, row, now));
-        if (index % TURN === TURN - 1) await nextTurn();
+      const version = await finishedVersion(trx, FACTS);
+      const sources = [...await readSources(trx, due, now)];
+      const openOf = createOpenOf(trx, lists, { now, facts: `${version?.lineage ?? ""} ${version?.generation ?? 0}` });
+      let first: number | null = null;
+      for (let from = 0; from < sources.length; from += TURN) {
+        const made = [];
+        for (const [row, source] of sources.slice(from, from + TURN)) made.push(await reportOne(row, source, { openOf, now }));
+        const events = made.flatMap((one) => one.events);
+        const appended = events.length === 0 ? null : await log.append(trx, tenantId, events);
+        first ??= appended?.fromSeq ?? null;
+        await setReported(trx, made.map(({ row, reported }) => [row, reported]));
+        await nextTurn();
       }
-      return events.length === 0 ? null : log.append(trx, tenantId, events);
+      return first;
     });
-    if (appended) published(tenantId, appended.fromSeq);
+    if (fromSeq !== null) published(tenantId, fromSeq);
   };
   return {
     async run(stopped) {
@@ -71,16 +82,29 @@ export function createReporter(deps: ReporterDependencies): { run(stopped: Abort
 const NOTED = 250;
 const Said = z.array(z.string()).catch([]);
 
-async function reportOne(trx: Transaction<Schema>, row: ReportRow, now: string): Promise<readonly NewEvent[]> {
-  const device = await deviceOf(trx, row.device_id);
-  if (!device) return [];
-  const open = await openCves(trx, row, now);
-  const said = new Set(Said.parse(parseJson(row.cves)));
-  const fresh = open.filter(({ cve_id: id }) => !said.has(id));
-  const state = stateEvent(open, { row, device, now });
-  const cves = JSON.stringify(open.map(({ cve_id: id }) => id));
-  const severity = (state.data as EventData<"vuln_state">).state === "open" ? (state.data as EventData<"vuln_state">).severity : null;
-  await setReported(trx, row, { cves, severity, look_at: await suppressionEnds(trx, row, device.site_id, now) });
-  const isSame = cves === row.cves && severity === row.severity;
-  return [...foundEvents(fresh, { row, device, now }), ...(isSame ? [] : [state])];
+/** What is open of a report, and of that what was not reported before. */
+type OpenOf = (row: ReportRow, sources: ReportSources) => Promise<{ readonly open: OpenList; readonly fresh: Pick<OpenList, "worst" | "count"> }>;
+
+function createOpenOf(trx: Transaction<Schema>, lists: OpenLists, { now, facts }: { readonly now: string; readonly facts: string }): OpenOf {
+  return async (row, { services, suppressedUntil }) => {
+    const open = suppressedUntil === undefined ? await lists.of(trx, services, facts) : null;
+    if (open !== null && row.cves === open.ids) return { open, fresh: NOTHING };
+    if (open !== null && row.cves === NONE) return { open, fresh: open };
+    const all = await openCves(trx, row, now);
+    const said = new Set(Said.parse(parseJson(row.cves)));
+    return { open: listOpen(all), fresh: listOpen(all.filter(({ cve_id: id }) => !said.has(id))) };
+  };
+}
+
+/** A JSON list without entries, and what is open then. */
+const [NONE, NOTHING] = ["[]", { worst: [], count: 0 }] as const;
+
+async function reportOne(
+  row: ReportRow, sources: ReportSources, { openOf, now }: { readonly openOf: OpenOf; readonly now: string },
+): Promise<{ readonly row: ReportRow; readonly reported: Reported; readonly events: readonly NewEvent[] }> {
+  const { device, suppressedUntil = null } = sources;
+  const { open, fresh } = await openOf(row, sources);
+  const reported = { cves: open.ids, severity: open.count === 0 ? null : open.severity, look_at: suppressedUntil };
+  const isSame = reported.cves === row.cves && reported.severity === row.severity;
+  return { row, reported, events: [...foundEvents(fresh, { row, device, now }), ...(isSame ? [] : [stateEvent(open, { row, device, now })])] };
 }

@@ -44,6 +44,18 @@ test("a product of a device has one alert, and the ten gravest of its CVEs an ev
   expect((await alerts()).map(({ status }) => status)).toEqual(["resolved"]);
 });
 
+test("devices with equal software are reported at their own ports, and two versions on one device together", async () => {
+  await world.load([openssh(1, { score: 9.5 }), openssh(2, { before: "9.1" })]);
+  const old = { ...OPENSSH, product_version: "8.0p1", cpe: "cpe:2.3:a:openbsd:openssh:8.0:p1:*:*:*:*:*:*" };
+  await world.addDevice("10.0.0.1", [{ port: 22, ...OPENSSH }]);
+  await world.addDevice("10.0.0.2", [{ port: 2222, ...OPENSSH }, { port: 2223, ...OPENSSH }]);
+  await world.addDevice("10.0.0.3", [{ port: 24, ...OPENSSH }, { port: 25, ...old }]);
+  await world.match();
+  const reported = (await world.events("vuln_found")).map(({ ip, cve_id: id, matched_port: port, others }) => `${String(ip)} ${String(id)} ${String(port)} ${String(others)}`);
+  expect(reported.toSorted()).toEqual(["10.0.0.1 CVE-2024-1001 22 0", "10.0.0.2 CVE-2024-1001 2222 0", "10.0.0.3 CVE-2024-1001 24 0", "10.0.0.3 CVE-2024-1002 25 0"]);
+  expect((await world.alerts()).map(({ device_ip: ip, count }) => `${ip} ${count}`).toSorted()).toEqual(["10.0.0.1 1", "10.0.0.2 1", "10.0.0.3 2"]);
+});
+
 test("the alert follows what is open, milder ones too, and nothing that is only possible raises one", async () => {
   await world.load(MANY.slice(0, 4));
   const id = await world.addDevice("10.0.0.1", [{ port: 22, ...OPENSSH }]);

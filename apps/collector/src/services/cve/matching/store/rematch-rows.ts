@@ -6,6 +6,9 @@ import { type MatchedCveRow, noteReports, type SoftwareRow } from "./match-rows.
 /** Software that was judged by another version of the CVE database. */
 export type OutdatedSoftware = Omit<SoftwareRow, "judged_at" | "is_reported">;
 
+/** The pass over what is shown of CVEs, in `cve_matching`. */
+export const FACTS = "facts";
+
 const DEVICES = 250;
 
 /** Software that was not judged by this version, product by product, after one. */
