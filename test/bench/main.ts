@@ -18,13 +18,14 @@ import { run as idsVerify } from "./ids-verify.bench.ts";
 import { run as ingest } from "./ingest.bench.ts";
 import { run as portscan } from "./portscan.bench.ts";
 import { run as recog } from "./recog.bench.ts";
+import { run as rpz } from "./rpz.bench.ts";
 import { run as services } from "./services.bench.ts";
 import { run as sweep } from "./sweep.bench.ts";
 import { run as webhooks } from "./webhooks.bench.ts";
 
 /** Every bench by its name; each prints what it measures and, as its last line, the result as JSON. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  api, baselines, capture, "cve-import": cveImport, "cve-match": cveMatch, cpe, decode, "dns-names": dnsNames, evidence, fleet, flows, footprint, guards, hostile, identity, ids, "ids-verify": idsVerify, ingest, portscan, recog, services, sweep, webhooks,
+  api, baselines, capture, "cve-import": cveImport, "cve-match": cveMatch, cpe, decode, "dns-names": dnsNames, evidence, fleet, flows, footprint, guards, hostile, identity, ids, "ids-verify": idsVerify, ingest, portscan, recog, rpz, services, sweep, webhooks,
 };
 
 const [name = "", ...rest] = process.argv.slice(2);

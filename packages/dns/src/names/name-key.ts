@@ -3,7 +3,7 @@
  * zero byte, the length of its prefix and its address; no label has no length, so that no name is a network.
  * @see RFC 1035 section 3.1, RFC 4343
  */
-import { type AddressPrefix, createPrefix } from "@lanthorn/packets";
+import { type AddressPrefix, createPrefix, formatPrefix } from "@lanthorn/packets";
 
 /** Without the byte of the root. RFC 1035 section 2.3.4. */
 export const MAX_KEY_LENGTH = 254;
@@ -120,7 +120,7 @@ function toAscii(text: string): string | null {
 
 /** The name of a key, without a dot at the end; `.` is the root. Of a network: its address and length. */
 export function formatKey(key: Uint8Array): string {
-  if (key[0] === 0) return `${[...key.subarray(2)].join(key.length === 6 ? "." : ":")}/${key[1]}`;
+  if (key[0] === 0) return key.length === 6 || key.length === 18 ? formatPrefix({ bytes: key.subarray(2), length: key[1] as number }) : "";
   const labels: string[] = [];
   for (let at = 0; at < key.length; at += 1 + (key[at] as number)) labels.push(String.fromCharCode(...key.subarray(at + 1, at + 1 + (key[at] as number))));
   return labels.length === 0 ? "." : labels.join(".");

@@ -52,6 +52,8 @@ test("the earlier name of a chain decides, whatever zone has it", () => {
   const facts = { names: [{ section: "cname", name: "one.example" }, { section: "cname", name: "two.example" }] as const, ...answer("192.0.2.1") };
   const verdict = judge(zones("two.example CNAME .\n32.1.2.0.192.rpz-ip CNAME .", "one.example CNAME *."), "a.example", { answer: facts });
   expect(verdict).toMatchObject({ answer: { kind: "nodata" }, rule: { record: { section: "cname", value: "one.example" } }, allowName: "one.example" });
+  expect(judge(zones("32.1.2.0.192.rpz-ip CNAME .", "two.example CNAME *."), "a.example", { answer: facts }).answer?.kind).toBe("nodata");
+  expect(judge(zones("32.1.2.0.192.rpz-ip CNAME .", "two.example CNAME *."), "a.example", { answer: facts, rules: () => ({ waitsForAnswer: true }) }).answer?.kind).toBe("nxdomain");
   expect(judge(zones("one.example CNAME rpz-passthru.\n32.1.2.0.192.rpz-ip CNAME ."), "a.example", { answer: facts }).action).toBe("allow");
 });
 

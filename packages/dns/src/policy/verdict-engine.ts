@@ -208,7 +208,7 @@ function questionPlace({ name, client }: DnsQuery): Place {
   ];
 }
 
-/** The places of a chain; addresses and servers belong to its last name. */
+/** The places of a chain; addresses and servers belong to its last name, or come behind it. */
 function answerPlaces(query: DnsQuery, names: AnswerFacts["names"], { addresses, nameServers }: AnswerFacts, withQuestion: boolean): readonly Place[] {
   const ofNames = names.map(({ section, name }): Place => [{ trigger: "qname", record: { section, value: name }, address: null }]);
   const byAddress = (trigger: "ip" | "nsip", section: "address" | "name-server") => (address: Uint8Array): Subject => ({ trigger, record: addressRecord(section, address), address });
@@ -218,5 +218,6 @@ function answerPlaces(query: DnsQuery, names: AnswerFacts["names"], { addresses,
     ...nameServers.addresses.map(byAddress("nsip", "name-server")),
   ];
   const places = withQuestion ? [questionPlace(query), ...ofNames] : ofNames;
-  return [...places.slice(0, -1), [...(places.at(-1) ?? []), ...last]];
+  // Zones that do not wait judge every name when it is met, and the answer after them all.
+  return withQuestion ? [...places.slice(0, -1), [...(places.at(-1) ?? []), ...last]] : [...places, last];
 }
