@@ -112,7 +112,7 @@ function answerOf(world: ReadonlyMap<string, WorldName>, name: string, type: num
   return { responseCode: known ? DNS_RESPONSE_CODE.noError : DNS_RESPONSE_CODE.nameError, chain, addresses: address ? [address] : [] };
 }
 
-/** Serves the world's truth over UDP on a port of loopback. */
+/** Serves the world's truth over UDP on a port of loopback, for no longer than each answer: what is kept would be answered by the order of the questions. */
 export async function serveWorld(world: RpzWorld): Promise<{ readonly port: number; readonly close: () => void }> {
   const socket = createSocket("udp4");
   socket.on("message", (bytes, { port, address }) => {
@@ -121,8 +121,8 @@ export async function serveWorld(world: RpzWorld): Promise<{ readonly port: numb
     if (!query.ok || !question) return;
     const { responseCode, chain, addresses } = world.answer(question.name.toLowerCase(), question.type);
     const owners = [question.name, ...chain];
-    const aliases = chain.map((name, index): DnsRecordFields => ({ name: owners[index] ?? name, type: DNS_TYPE.cname, class: 1, ttlSeconds: 60, data: { kind: "name", name } }));
-    const records = addresses.map((value): DnsRecordFields => ({ name: owners.at(-1) ?? "", type: question.type, class: 1, ttlSeconds: 60, data: { kind: "address", address: value } }));
+    const aliases = chain.map((name, index): DnsRecordFields => ({ name: owners[index] ?? name, type: DNS_TYPE.cname, class: 1, ttlSeconds: 0, data: { kind: "name", name } }));
+    const records = addresses.map((value): DnsRecordFields => ({ name: owners.at(-1) ?? "", type: question.type, class: 1, ttlSeconds: 0, data: { kind: "address", address: value } }));
     socket.send(encodeDns({ id: query.value.id, isResponse: true, isRecursionAvailable: true, responseCode, questions: [question], answers: [...aliases, ...records] }), port, address);
   });
   socket.bind(0, "127.0.0.1");
