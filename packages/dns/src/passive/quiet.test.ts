@@ -121,3 +121,22 @@ test("whatever comes, nothing is thrown", () => {
     dns.hello({ client: "", server: "", port: 853, serverName: null, alpn: [], isQuic: true, at: 0 });
   }));
 });
+
+test("a flood of names, clients and servers takes no more memory than its bounds, and what is left out is counted", () => {
+  const { dns } = createSite();
+  const question = { type: 1, class: 1, wantsUnicastResponse: false };
+  const message = { id: 1, opcode: 0, isAuthoritative: false, isTruncated: false, isRecursionDesired: true, isRecursionAvailable: true, isAuthenticData: false, isCheckingDisabled: false, answers: [], authorities: [], additionals: [] };
+  const flood = (from: number, to: number) => {
+    for (let n = from; n < to; n += 1) {
+      const rest = { client: `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`, server: `198.51.${(n >> 8) & 255}.${n & 255}`, clientPort: 1, at: n * 1000, bytes: 60 };
+      const questions = [{ ...question, name: `${n}.host${n}.com` }];
+      dns.exchange({ ...rest, message: { ...message, isResponse: false, responseCode: 0, questions } });
+      dns.exchange({ ...rest, message: { ...message, isResponse: true, responseCode: 3, questions } });
+    }
+  };
+  flood(0, 20_000);
+  const before = dns.counters().evicted;
+  flood(20_000, 40_000);
+  // Every pair that is new drives out an old one: of pairs of client and domain, of clients, and of open questions.
+  expect(dns.counters().evicted - before).toBe(3 * 20_000);
+});
