@@ -1,7 +1,8 @@
 #!/bin/sh
-# Installs the probe, the collector or both from this checkout as systemd services.
-#   install.sh probe|collector|all [--root DIR] [--no-start]
-# --root DIR puts the files below DIR and starts nothing: for packages and images.
+# Installs the probe, the collector or both, and the site's DNS resolver, from this checkout as systemd services.
+#   install.sh probe|collector|all|dns [--listen ADDRESS]... [--root DIR] [--no-start]
+# --listen ADDRESS is where dns answers: an address of this machine. --root DIR puts the files below DIR and starts nothing: for packages and
+# images.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -9,18 +10,20 @@ source_tree=$(dirname "$here")
 root=
 start=yes
 units=
+listen=
 
 while [ $# -gt 0 ]; do
   case $1 in
-    probe | collector) units="$units $1" ;;
+    probe | collector | dns) units="$units $1" ;;
     all) units="probe collector" ;;
+    --listen) listen="$listen ${2:?--listen needs an address of this machine (see: ip address)}"; shift ;;
     --root) root=${2:?--root needs a folder}; start=no; shift ;;
     --no-start) start=no ;;
-    *) echo "install.sh: unknown argument: $1" >&2; sed -n '2,4p' "$0" >&2; exit 2 ;;
+    *) echo "install.sh: unknown argument: $1" >&2; sed -n '2,5p' "$0" >&2; exit 2 ;;
   esac
   shift
 done
-[ -n "$units" ] || { sed -n '2,4p' "$0" >&2; exit 2; }
+[ -n "$units" ] || { sed -n '2,5p' "$0" >&2; exit 2; }
 [ -n "$root" ] || [ "$(id -u)" = 0 ] || { echo "install.sh: must run as root, or with --root DIR" >&2; exit 1; }
 
 (cd "$source_tree" && node packages/toolchain/src/set-up.mjs && node packages/toolchain/src/build.mjs)
@@ -74,27 +77,50 @@ install -m 644 "$here/sysusers.conf" "$root/usr/lib/sysusers.d/lanthorn.conf"
 install -m 644 "$here/tmpfiles.conf" "$root/usr/lib/tmpfiles.d/lanthorn.conf"
 
 for unit in $units; do
-  ln -sfn "../lib/lanthorn/bin/lanthorn-$unit" "$root/usr/bin/lanthorn-$unit"
+  # The resolver is a command of the probe's program.
+  program=$unit
+  [ "$unit" != dns ] || program=probe
+  ln -sfn "../lib/lanthorn/bin/lanthorn-$program" "$root/usr/bin/lanthorn-$program"
   install -m 644 "$here/lanthorn-$unit.service" "$root/usr/lib/systemd/system/lanthorn-$unit.service"
   # The collector's may hold secrets; tmpfiles.conf gives it to the service's group. No secret is made here: every machine that a
   # package is installed on would have the same. The collector makes its own at its first start.
   mode=644
-  [ "$unit" = probe ] || mode=640
+  [ "$unit" != collector ] || mode=640
   [ -e "$root/etc/lanthorn/$unit.toml" ] || install -m "$mode" "$here/$unit.toml" "$root/etc/lanthorn/$unit.toml"
 done
+case $units in
+  *dns*)
+    install -m 644 "$here/lanthorn-dns.socket" "$root/usr/lib/systemd/system/lanthorn-dns.socket"
+    if [ -n "$listen" ]; then
+      drop_in=$root/etc/systemd/system/lanthorn-dns.socket.d
+      mkdir -p "$drop_in"
+      {
+        echo "[Socket]"
+        for address in $listen; do
+          case $address in *:*) address="[$address]" ;; esac
+          printf 'ListenDatagram=%s:53\nListenStream=%s:53\n' "$address" "$address"
+        done
+      } >"$drop_in/listen.conf"
+    fi ;;
+esac
 
 if [ -z "$root" ]; then
   systemd-sysusers
   systemd-tmpfiles --create
   # Before the first start makes them: who enrolls as root writes for the service's user.
   for unit in $units; do
-    install -d -m 700 -o "lanthorn-$unit" -g "lanthorn-$unit" "/var/lib/lanthorn-$unit"
+    [ "$unit" = dns ] || install -d -m 700 -o "lanthorn-$unit" -g "lanthorn-$unit" "/var/lib/lanthorn-$unit"
   done
   systemctl daemon-reload
 fi
 if [ "$start" = yes ]; then
   for unit in $units; do
-    if [ "$unit" = probe ] && [ ! -d /var/lib/lanthorn-probe/identity ]; then
+    if [ "$unit" = dns ] && [ ! -e /etc/systemd/system/lanthorn-dns.socket.d/listen.conf ]; then
+      echo "DNS listens nowhere yet. Set its upstreams in /etc/lanthorn/dns.toml, then: systemd/install.sh dns --listen ADDRESS"
+    elif [ "$unit" = dns ]; then
+      systemctl enable lanthorn-dns.socket lanthorn-dns.service
+      systemctl restart lanthorn-dns.socket lanthorn-dns.service
+    elif [ "$unit" = probe ] && [ ! -d /var/lib/lanthorn-probe/identity ]; then
       systemctl enable lanthorn-probe.service
       echo "The probe is not enrolled yet. Set its interface in /etc/lanthorn/probe.toml, then:"
       echo "  lanthorn-probe enroll --collector https://COLLECTOR:8443 --token TOKEN && systemctl start lanthorn-probe"

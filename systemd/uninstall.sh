@@ -1,6 +1,6 @@
 #!/bin/sh
 # Takes the services away again.
-#   uninstall.sh probe|collector|all [--root DIR] [--purge]
+#   uninstall.sh probe|collector|all|dns [--root DIR] [--purge]
 # State and configuration stay unless --purge is given.
 set -eu
 
@@ -9,8 +9,8 @@ purge=no
 units=
 while [ $# -gt 0 ]; do
   case $1 in
-    probe | collector) units="$units $1" ;;
-    all) units="probe collector" ;;
+    probe | collector | dns) units="$units $1" ;;
+    all) units="probe collector dns" ;;
     --root) root=${2:?--root needs a folder}; shift ;;
     --purge) purge=yes ;;
     *) echo "uninstall.sh: unknown argument: $1" >&2; sed -n '2,4p' "$0" >&2; exit 2 ;;
@@ -22,6 +22,11 @@ done
 
 for unit in $units; do
   if [ -z "$root" ]; then systemctl disable --now "lanthorn-$unit.service" 2>/dev/null || true; fi
+  if [ "$unit" = dns ]; then
+    if [ -z "$root" ]; then systemctl disable --now lanthorn-dns.socket 2>/dev/null || true; fi
+    rm -f "$root/usr/lib/systemd/system/lanthorn-dns.socket"
+    if [ "$purge" = yes ]; then rm -rf "$root/etc/systemd/system/lanthorn-dns.socket.d"; fi
+  fi
   rm -f "$root/usr/lib/systemd/system/lanthorn-$unit.service" "$root/usr/bin/lanthorn-$unit"
   if [ "$purge" = yes ]; then rm -rf "$root/var/lib/lanthorn-$unit" "$root/etc/lanthorn/$unit.toml"; fi
 done

@@ -23,6 +23,7 @@ export const EXIT_CODES = {
   "file-refused": 33,
   "bundle-unavailable": 34,
   "bundle-refused": 35,
+  "port-in-use": 36,
 } as const;
 /** A key of `EXIT_CODES`. */
 export type ProbeErrorCode = keyof typeof EXIT_CODES;

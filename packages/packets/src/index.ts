@@ -98,6 +98,7 @@ export { DHCP_OPTION, type DhcpOptions } from "./dhcp/dhcp-options.ts";
 export * from "./dhcp/dhcp-values.ts";
 export * from "./dhcp/dhcpv6.ts";
 export * from "./dns/dns.ts";
+export * from "./dns/dns-query.ts";
 export { splitDnsName } from "./dns/dns-name.ts";
 export { DNS_CLASS, DNS_TYPE, type DnsData, type EdnsOption } from "./dns/dns-records.ts";
 export * from "./dns/dns-reverse.ts";

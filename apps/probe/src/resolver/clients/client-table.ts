@@ -1,0 +1,99 @@
+/** Who asks, and how much: nobody gets more than their share, and a sender who is made up gets no more than they sent. */
+import { BlockList, isIPv6 } from "node:net";
+import type { Clock } from "@lanthorn/runtime";
+
+/** One address; of IPv6 a network of 64 bits, which one host may fill with addresses. */
+export interface ClientState {
+  readonly isAllowed: boolean;
+  /** Questions of it that wait for a server. */
+  waiting: number;
+  tokens: number;
+  filledAt: number;
+  /** Those over the limit, so that every other one is told to come by TCP. */
+  refused: number;
+}
+
+/** What the table goes by. */
+export interface ClientLimits {
+  /** Networks in CIDR notation that may ask. */
+  readonly allowed: readonly string[];
+  /** Questions a second that go on for long. */
+  readonly perSecond: number;
+  /** Questions at once. */
+  readonly burst: number;
+}
+
+/** All who asked lately. */
+export interface ClientTable {
+  of(address: string): ClientState;
+  /** Takes one question's worth. @returns False when there is none left. */
+  take(client: ClientState): boolean;
+  readonly size: number;
+}
+
+/** A client more than these, and the one who was there longest is forgotten: what it had used up is forgiven. */
+const MAX_CLIENTS = 32_768;
+
+/** @throws RangeError for a network that cannot be read. */
+export function createClientTable({ allowed, perSecond, burst }: ClientLimits, clock: Pick<Clock, "monotonic">): ClientTable {
+  const list = blockListOf(allowed);
+  const clients = new Map<string, ClientState>();
+  return {
+    of(address) {
+      const key = isIPv6(address) ? networkOf(address) : address;
+      const known = clients.get(key);
+      if (known) return known;
+      const client = { isAllowed: isIn(list, address), waiting: 0, tokens: burst, filledAt: clock.monotonic(), refused: 0 };
+      if (clients.size >= MAX_CLIENTS) clients.delete(clients.keys().next().value as string);
+      clients.set(key, client);
+      return client;
+    },
+    take(client) {
+      const now = clock.monotonic();
+      client.tokens = Math.min(burst, client.tokens + ((now - client.filledAt) / 1000) * perSecond);
+      client.filledAt = now;
+      if (client.tokens < 1) return false;
+      client.tokens -= 1;
+      return true;
+    },
+    get size() {
+      return clients.size;
+    },
+  };
+}
+
+const MAPPED = "::ffff:";
+
+function isIn(list: BlockList, address: string): boolean {
+  const plain = address.startsWith(MAPPED) && address.includes(".") ? address.slice(MAPPED.length) : withoutZone(address);
+  return list.check(plain, isIPv6(plain) ? "ipv6" : "ipv4");
+}
+
+function withoutZone(address: string): string {
+  const zone = address.indexOf("%");
+  return zone < 0 ? address : address.slice(0, zone);
+}
+
+/** The first four groups of 16 bits, as they are written; where they are shortened, the whole address. */
+function networkOf(address: string): string {
+  let end = -1;
+  for (let group = 0; group < 4; group += 1) {
+    const next = address.indexOf(":", end + 1);
+    if (next < 0 || next === end + 1) return address;
+    end = next;
+  }
+  return address.slice(0, end);
+}
+
+function blockListOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = "", length] = network.split("/");
+    try {
+      list.addSubnet(address, Number(length ?? (isIPv6(address) ? 128 : 32)), isIPv6(address) ? "ipv6" : "ipv4");
+    } catch (cause) {
+      throw new RangeError(`"${network}" is no network such as 192.168.0.0/16`, { cause });
+    }
+  }
+  return list;
+}

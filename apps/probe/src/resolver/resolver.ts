@@ -1,0 +1,171 @@
+/** From a client's question to its answer: what is known, what is meant for nobody outside, what servers say, and what they said before. */
+import { DNS_RESPONSE_CODE, type DnsQuery, readDnsQuery } from "@lanthorn/packets";
+import type { Clock } from "@lanthorn/runtime";
+import { type AnswerCache, type CachedAnswer, questionKey } from "./cache/answer-cache.ts";
+import type { ClientState, ClientTable } from "./clients/client-table.ts";
+import type { ServerCookie } from "./clients/server-cookies.ts";
+import { localAnswer } from "./forwarding/local-answers.ts";
+import type { Lookups } from "./forwarding/lookups.ts";
+import type { Answer } from "./messages/answer.ts";
+import type { Question } from "./messages/question.ts";
+import { datagramLimit, EXTENDED_ERROR, type ExtendedError, writeAnswer, writeCode, writeHeaderOnly } from "./messages/response.ts";
+
+/** Who asks, and how they are answered. */
+export interface Asker {
+  readonly address: string;
+  /** Over UDP the sender may be made up, and a response must fit a datagram. */
+  readonly isDatagram: boolean;
+  readonly respond: (response: Buffer) => void;
+}
+
+/** What was done since the start. */
+export interface ResolverCounts {
+  queries: number;
+  fromCache: number;
+  stale: number;
+  /** Asked of servers. */
+  forwarded: number;
+  /** No server answered. */
+  failed: number;
+  /** Over a client's limit. */
+  limited: number;
+  /** From addresses that may not ask, and messages that are no queries. */
+  ignored: number;
+}
+
+/** Answers queries. */
+export interface Resolver {
+  /** @param asked The message. It must stay as it is until it is answered. Never throws. */
+  take(asked: Uint8Array, asker: Asker): void;
+  readonly counts: Readonly<ResolverCounts>;
+}
+
+/** What it stands on. */
+export interface ResolverParts {
+  readonly cache: AnswerCache;
+  readonly clients: ClientTable;
+  readonly cookies: (given: Uint8Array, address: string) => ServerCookie;
+  readonly lookups: Lookups;
+  readonly clock: Pick<Clock, "after" | "monotonic">;
+}
+
+interface Asked {
+  readonly bytes: Uint8Array;
+  readonly query: DnsQuery;
+  readonly asker: Asker;
+  readonly client: ClientState;
+  readonly cookie: Uint8Array | null;
+}
+
+const TYPE = { any: 255, firstMeta: 249, lastMeta: 254 } as const;
+const CODE = { ...DNS_RESPONSE_CODE, badVersion: 16 } as const;
+const CLASS_INTERNET = 1;
+/** RFC 8767 section 4: 1.8 s is what a client waits before something stale is better than nothing, and 30 s what that is given for. */
+const STALE_AFTER_MS = 1800;
+const STALE_TTL_SECONDS = 30;
+const MAX_STALE_MS = 86_400_000;
+/** Asked again in the background in the last tenth of its life, where it was asked for before. */
+const PREFETCH_AT = 0.9;
+/** Questions of one client that wait for servers. */
+const MAX_WAITING_OF_CLIENT = 256;
+const STREAM_BYTES = 0xffff;
+
+/** @returns A resolver that has answered nothing yet. */
+export function createResolver(parts: ResolverParts): Resolver {
+  const counts: ResolverCounts = { queries: 0, fromCache: 0, stale: 0, forwarded: 0, failed: 0, limited: 0, ignored: 0 };
+  const giveCode = ({ bytes, query, asker, cookie }: Asked, code: number, extendedError: ExtendedError | null = null) =>
+    asker.respond(writeCode(bytes, query, code, { extendedError, cookie }));
+  const give = ({ bytes, query, asker, cookie }: Asked, answer: Answer, ageSeconds: number, extendedError: ExtendedError | null = null) =>
+    asker.respond(writeAnswer(answer, bytes, query, {
+      ageSeconds, maxTtlSeconds: extendedError ? STALE_TTL_SECONDS : 0x7fff_ffff, extendedError, cookie,
+      maxBytes: asker.isDatagram ? datagramLimit(query) : STREAM_BYTES,
+    }));
+
+  /** @returns False where the query is over its sender's limit, and was dealt with. */
+  const isWithinLimits = (bytes: Uint8Array, query: DnsQuery, asker: Asker, client: ClientState, cookie: ServerCookie | null) => {
+    if (parts.clients.take(client)) return true;
+    counts.limited += 1;
+    client.refused += 1;
+    // Who is not made up comes by TCP; it is told so at half of the queries, in as many bytes as it sent.
+    if (!asker.isDatagram) asker.respond(writeCode(bytes, query, CODE.refused, { cookie: cookie?.cookie ?? null }));
+    else if (cookie?.isKnown === true || client.refused % 2 === 0) asker.respond(writeCode(bytes, query, CODE.noError, { isTruncated: true, cookie: cookie?.cookie ?? null }));
+    return false;
+  };
+  const lookUp = (asked: Asked, key: string, expired: CachedAnswer | null) => {
+    const { client } = asked;
+    if (client.waiting >= MAX_WAITING_OF_CLIENT) {
+      counts.limited += 1;
+      return giveCode(asked, CODE.serverFailure, { code: EXTENDED_ERROR.notReady, text: "too many questions of yours wait for an answer" });
+    }
+    let isAnswered = false;
+    client.waiting += 1;
+    const giveStale = (known: CachedAnswer) => {
+      isAnswered = true;
+      counts.stale += 1;
+      give(asked, known.answer, (parts.clock.monotonic() - known.cameAt) / 1000, { code: EXTENDED_ERROR.stale, text: "no server answers: this was true before" });
+    };
+    const cancel = expired ? parts.clock.after(STALE_AFTER_MS, () => giveStale(expired)) : () => undefined;
+    parts.lookups.find(key, questionOf(asked), (answer) => {
+      cancel();
+      client.waiting -= 1;
+      if (isAnswered) return;
+      if (answer && (answer.responseCode !== CODE.serverFailure || !expired)) return give(asked, answer, 0);
+      if (expired) return giveStale(expired);
+      counts.failed += 1;
+      giveCode(asked, CODE.serverFailure, { code: EXTENDED_ERROR.networkError, text: "no server that questions are forwarded to answers" });
+    });
+  };
+  const answer = (asked: Asked) => {
+    const { bytes, query } = asked;
+    const key = questionKey(bytes, query);
+    const now = parts.clock.monotonic();
+    const known = parts.cache.find(key);
+    if (known && known.expiresAt > now) {
+      counts.fromCache += 1;
+      known.uses += 1;
+      give(asked, known.answer, Math.floor((now - known.cameAt) / 1000));
+      const isNearEnd = now - known.cameAt > known.answer.lifeSeconds * 1000 * PREFETCH_AT;
+      if (isNearEnd && known.uses > 1) parts.lookups.find(key, questionOf(asked), () => undefined);
+      return;
+    }
+    const local = localAnswer(questionOf(asked), parts.lookups.hasRoute);
+    if (local) return give(asked, local, 0);
+    counts.forwarded += 1;
+    lookUp(asked, key, known && now - known.expiresAt < MAX_STALE_MS ? known : null);
+  };
+  return {
+    counts,
+    take(bytes, asker) {
+      counts.queries += 1;
+      const client = parts.clients.of(asker.address);
+      const query = readDnsQuery(bytes);
+      if (typeof query === "string") {
+        // Nothing is larger than what was sent, and nothing is sent to who may not ask.
+        if (query !== "ignored" && client.isAllowed && parts.clients.take(client)) asker.respond(writeHeaderOnly(bytes, query === "malformed" ? CODE.formatError : CODE.notImplemented));
+        else counts.ignored += 1;
+        return;
+      }
+      if (!client.isAllowed) {
+        counts.ignored += 1;
+        if (!asker.isDatagram) asker.respond(writeCode(bytes, query, CODE.refused));
+        return;
+      }
+      const cookie = query.edns?.cookie ? parts.cookies(query.edns.cookie, asker.address) : null;
+      if (!isWithinLimits(bytes, query, asker, client, cookie)) return;
+      const asked: Asked = { bytes, query, asker, client, cookie: cookie?.cookie ?? null };
+      if (query.edns && query.edns.version !== 0) return giveCode(asked, CODE.badVersion);
+      if (query.class !== CLASS_INTERNET || (query.type >= TYPE.firstMeta && query.type <= TYPE.lastMeta)) return giveCode(asked, CODE.refused);
+      answer(asked);
+    },
+  };
+}
+
+/** Copied: what the client sent may be part of a larger buffer. */
+function questionOf({ bytes, query }: Asked): Question {
+  const name = Uint8Array.prototype.slice.call(bytes, 12, query.nameEnd);
+  for (let at = 0; at < name.length; at += 1) {
+    const byte = name[at] as number;
+    if (byte >= 0x41 && byte <= 0x5a) name[at] = byte + 0x20;
+  }
+  return { name, type: query.type, isDnssecOk: query.edns?.isDnssecOk === true, isCheckingDisabled: (query.flags & 0x0010) !== 0 };
+}
