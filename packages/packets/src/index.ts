@@ -100,7 +100,7 @@ export * from "./dhcp/dhcpv6.ts";
 export * from "./dns/dns.ts";
 export * from "./dns/dns-query.ts";
 export { splitDnsName } from "./dns/dns-name.ts";
-export { DNS_CLASS, DNS_TYPE, type DnsData, type EdnsOption } from "./dns/dns-records.ts";
+export { DNS_CLASS, DNS_TYPE, type DnsData, type EdnsOption, SERVICE_PARAMETER, type ServiceParameter } from "./dns/dns-records.ts";
 export * from "./dns/dns-reverse.ts";
 export {
   decodeNetbiosName, encodeNetbiosAnswer, encodeNetbiosQuery, NETBIOS_NAME_PORT, type NetbiosAddress, type NetbiosMessage, type NetbiosName,

@@ -1,42 +1,12 @@
 import { DNS_RESPONSE_CODE, DNS_TYPE, dnsEdns, type DnsMessage, type DnsRecordFields } from "@lanthorn/packets";
-import { createFakeClock, systemClock } from "@lanthorn/runtime";
+import { createFakeClock } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test } from "vitest";
-import { openResolver, type OpenResolver } from "./open-resolver.ts";
-import { parseResolverSettings } from "./settings.ts";
 import { ask } from "./testing/ask.ts";
-import { type FakeServer, startFakeServer } from "./testing/fake-server.ts";
+import { address, createOpened, edns, extendedError, lastOf, NAME, question } from "./testing/opened.ts";
 
-const ends: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
-
-const NAME = "www.example.com";
-const question = { name: NAME, type: DNS_TYPE.a };
-const address = (last: number, ttlSeconds = 300, name = NAME): DnsRecordFields =>
-  ({ name, type: DNS_TYPE.a, ttlSeconds, data: { kind: "address", address: Uint8Array.of(192, 0, 2, last) } });
-const edns = (options: readonly { readonly code: number; readonly value: Uint8Array }[] = [], udpPayloadSize = 1232): DnsRecordFields =>
-  ({ name: ".", type: DNS_TYPE.opt, class: udpPayloadSize, ttlSeconds: 0, data: { kind: "opt", options } });
-const lastOf = (message: DnsMessage) => message.answers.map(({ data }) => (data.kind === "address" ? data.address.at(-1) : null));
-const extendedError = (message: DnsMessage) => {
-  const value = dnsEdns(message)?.options.find(({ code }) => code === 15)?.value;
-  return value === undefined ? null : { code: ((value[0] as number) << 8) | (value[1] as number), text: Buffer.from(value.subarray(2)).toString() };
-};
-
-async function server(answer: Parameters<typeof startFakeServer>[0]): Promise<FakeServer> {
-  const started = await startFakeServer(answer);
-  ends.push(() => started.close());
-  return started;
-}
-
-async function resolverOver(servers: readonly { readonly port: number }[], more: Record<string, unknown> = {}, clock = systemClock): Promise<OpenResolver & { readonly port: number }> {
-  const settings = parseResolverSettings({
-    listen: ["127.0.0.1"], port: 0, upstreams: servers.map(({ port }) => ({ address: "127.0.0.1", port })), ...more,
-  });
-  const opened = await openResolver(settings, { udp: [], tcp: [] }, { clock });
-  ends.push(() => opened.close());
-  return { ...opened, port: opened.listeners[0]?.port as number };
-}
+const opened = createOpened();
+const { server, resolverOver } = opened;
+afterEach(() => opened.close());
 
 describe("an answer", () => {
   test("comes from the server once, and from memory after that, with the time that is left", async () => {

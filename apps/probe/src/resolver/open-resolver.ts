@@ -7,17 +7,19 @@ import { ProbeError } from "../errors.ts";
 import { createAnswerCache } from "./cache/answer-cache.ts";
 import { createClientTable } from "./clients/client-table.ts";
 import { createServerCookies } from "./clients/server-cookies.ts";
+import { createDesignatedResolvers } from "./forwarding/designated-resolvers.ts";
 import { createForwarder, type Forwarder } from "./forwarding/forwarder.ts";
 import { createLookups } from "./forwarding/lookups.ts";
 import { createRoutes, wireName } from "./forwarding/routes.ts";
 import type { GivenSockets } from "./listeners/given-sockets.ts";
+import { DOH_PATH, listenHttps } from "./listeners/https-listener.ts";
 import type { Listener, Place, TakeMessage } from "./listeners/listener.ts";
 import { portHolder } from "./listeners/port-holder.ts";
 import { listenStream } from "./listeners/stream-listener.ts";
 import { listenUdp } from "./listeners/udp-listener.ts";
 import { createResolver, type Resolver, type ResolverCounts } from "./resolver.ts";
 import { encodeQuestion } from "./messages/question.ts";
-import type { ResolverSettings } from "./settings.ts";
+import type { ResolverSettings, TlsSettings } from "./settings.ts";
 import type { UpstreamSettings } from "./upstreams/settings.ts";
 import { createUpstream, type Upstream } from "./upstreams/upstream.ts";
 
@@ -44,7 +46,9 @@ export async function openResolver(settings: ResolverSettings, given: GivenSocke
     routeOf: createRoutes(routes.flatMap(({ zones, forwarder }) => zones.map((zone) => ({ zone: wireName(zone), forwarder }))), general),
   });
   const clients = createClientTable({ allowed: settings.allow, perSecond: settings.queries_per_second, burst: settings.burst }, deps.clock);
-  const resolver = createResolver({ cache, clients, cookies: createServerCookies(randomBytes(32), deps.clock), lookups, clock: deps.clock });
+  const { tls } = settings;
+  const designated = createDesignatedResolvers(tls ? { name: tls.name, tlsPort: tls.port, https: { port: tls.https_port, path: DOH_PATH } } : null);
+  const resolver = createResolver({ cache, clients, cookies: createServerCookies(randomBytes(32), deps.clock), lookups, designated, clock: deps.clock });
   const listeners: Listener[] = [];
   const close = async () => {
     await Promise.all(listeners.map((listener) => listener.close()));
@@ -73,12 +77,11 @@ function listenersOf(settings: ResolverSettings, given: GivenSockets, take: Take
   if (own.length + given.udp.length + given.tcp.length === 0) {
     throw new ProbeError("config-invalid", "there is nothing to listen on: listen = [\"192.0.2.1\"], an address of this machine (see: ip address)");
   }
-  const certificate = tls ? { certificate: readSecret(tls.certificate_file), key: readSecret(tls.key_file) } : null;
   return [
     ...given.udp.map((fd) => async () => [await listenUdp({ fd }, take)]),
     ...given.tcp.map((fd) => async () => [await listenStream({ fd }, take, null)]),
     ...own.map((address) => () => listenBoth({ address, port }, take)),
-    ...(certificate && tls ? settings.listen.map((address) => async () => [await listenStream({ address, port: tls.port }, take, certificate).catch(explain({ address, port: tls.port }, "tcp"))]) : []),
+    ...(tls ? settings.listen.map((address) => () => listenEncrypted(address, tls, take)) : []),
   ];
 }
 
@@ -87,6 +90,18 @@ async function listenBoth({ address, port }: Place, take: TakeMessage): Promise<
   const stream = await listenStream({ address, port }, take, null).catch(explain({ address, port }, "tcp"));
   try {
     return [await listenUdp({ address, port: stream.port }, take).catch(explain({ address, port: stream.port }, "udp")), stream];
+  } catch (error) {
+    await stream.close();
+    throw error;
+  }
+}
+
+async function listenEncrypted(address: string, tls: TlsSettings, take: TakeMessage): Promise<readonly Listener[]> {
+  const certificate = { certificate: readSecret(tls.certificate_file), key: readSecret(tls.key_file) };
+  const [overTls, overHttps] = [{ address, port: tls.port }, { address, port: tls.https_port }];
+  const stream = await listenStream(overTls, take, certificate).catch(explain(overTls, "tcp"));
+  try {
+    return [stream, await listenHttps(overHttps, take, certificate).catch(explain(overHttps, "tcp"))];
   } catch (error) {
     await stream.close();
     throw error;

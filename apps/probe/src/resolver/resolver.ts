@@ -46,6 +46,8 @@ export interface ResolverParts {
   readonly clients: ClientTable;
   readonly cookies: (given: Uint8Array, address: string) => ServerCookie;
   readonly lookups: Lookups;
+  /** Answers for names below `resolver.arpa`; null for all others. */
+  readonly designated: (name: Uint8Array, type: number) => Answer | null;
   readonly clock: Pick<Clock, "after" | "monotonic">;
 }
 
@@ -128,7 +130,8 @@ export function createResolver(parts: ResolverParts): Resolver {
       if (isNearEnd && known.uses > 1) parts.lookups.find(key, questionOf(asked), () => undefined);
       return;
     }
-    const local = localAnswer(questionOf(asked), parts.lookups.hasRoute);
+    const question = questionOf(asked);
+    const local = parts.designated(question.name, question.type) ?? localAnswer(question, parts.lookups.hasRoute);
     if (local) return give(asked, local, 0);
     counts.forwarded += 1;
     lookUp(asked, key, known && now - known.expiresAt < MAX_STALE_MS ? known : null);

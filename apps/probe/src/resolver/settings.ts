@@ -28,11 +28,20 @@ const ResolverSettings = z.strictObject({
   /** Of one client, and of a network of 64 bits in IPv6. */
   queries_per_second: z.int().min(1).max(1_000_000).default(200),
   burst: z.int().min(1).max(1_000_000).default(2000),
-  /** DNS over TLS, with a certificate that clients trust. */
-  tls: z.strictObject({ certificate_file: z.string().min(1), key_file: z.string().min(1), port: z.int().min(0).max(65_535).default(853) }).optional(),
+  /** DNS over TLS and HTTPS on the addresses of `listen`, with a certificate that clients trust. */
+  tls: z.strictObject({
+    /** As in the certificate. Clients that find the resolver by its address are told of it where the certificate names that address, too. */
+    name: z.string().min(1).max(253),
+    certificate_file: z.string().min(1),
+    key_file: z.string().min(1),
+    port: z.int().min(0).max(65_535).default(853),
+    https_port: z.int().min(0).max(65_535).default(443),
+  }).optional(),
 });
 /** The resolver's whole configuration, with every default filled in. */
 export type ResolverSettings = z.infer<typeof ResolverSettings>;
+/** `[tls]`, with every default. */
+export type TlsSettings = NonNullable<ResolverSettings["tls"]>;
 
 /** @throws RuntimeError `config-unreadable` or `config-invalid`, naming each key and what is allowed there. */
 export function readResolverSettings(file: string | null): ResolverSettings {

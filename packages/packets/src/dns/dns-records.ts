@@ -9,7 +9,7 @@ import type { Writer } from "../writer.ts";
 
 /** Record types. @see https://www.iana.org/assignments/dns-parameters */
 export const DNS_TYPE = {
-  a: 1, ns: 2, cname: 5, soa: 6, ptr: 12, mx: 15, txt: 16, aaaa: 28, srv: 33, opt: 41, nsec: 47, any: 255,
+  a: 1, ns: 2, cname: 5, soa: 6, ptr: 12, mx: 15, txt: 16, aaaa: 28, srv: 33, opt: 41, nsec: 47, svcb: 64, https: 65, any: 255,
 } as const;
 
 /** Classes of records; `none` and `any` stand in queries and updates only. @see RFC 1035 section 3.2.4, RFC 2136 section 2.4 */
@@ -40,6 +40,8 @@ export type DnsData =
   | { readonly kind: "srv"; readonly priority: number; readonly weight: number; readonly port: number; readonly target: string }
   /** Types that the name has, rising. RFC 4034 section 4.1; in mDNS `nextName` is the record's own, RFC 6762 section 6.1. */
   | { readonly kind: "nsec"; readonly nextName: string; readonly types: readonly number[] }
+  /** SVCB and HTTPS: where a service is, and what it speaks; parameters by rising key. Priority 0 is an alias. RFC 9460 section 2. */
+  | { readonly kind: "svcb"; readonly priority: number; readonly target: string; readonly parameters: readonly ServiceParameter[] }
   /** The rest of EDNS is in the record's class and TTL: see `dnsEdns`. RFC 6891 section 6.1.2. */
   | { readonly kind: "opt"; readonly options: readonly EdnsOption[] }
   /** Any other type, another class's addresses, and no data at all, as in updates of RFC 2136. */
@@ -50,6 +52,15 @@ export interface EdnsOption {
   readonly code: number;
   readonly value: Uint8Array;
 }
+
+/** `value` is the wire format of RFC 9460 section 7: `ipv4hint` is addresses behind each other. */
+export interface ServiceParameter {
+  readonly key: number;
+  readonly value: Uint8Array;
+}
+
+/** @see RFC 9460 section 14.3.2, RFC 9461 section 5 */
+export const SERVICE_PARAMETER = { alpn: 1, port: 3, ipv4Hint: 4, ipv6Hint: 6, dohPath: 7 } as const;
 
 /**
  * @param reader Over the message, limited to the data and at its start. Data that is not used up is `bad-value`.
@@ -96,6 +107,9 @@ function readByType(reader: Reader, readName: DnsNameReader, type: number, recor
       const types = readTypeBitmap(reader);
       return "ok" in types ? types : { kind: "nsec", nextName, types };
     }
+    case DNS_TYPE.svcb:
+    case DNS_TYPE.https:
+      return readService(reader, readName);
     case DNS_TYPE.opt:
       return { kind: "opt", options: readEdnsOptions(reader) };
     default:
@@ -110,6 +124,22 @@ function readSoa(reader: Reader, readName: DnsNameReader): DnsData | Malformed {
   if (typeof rname !== "string") return rname;
   const [serial, refresh, retry, expire, minimum] = [reader.u32(), reader.u32(), reader.u32(), reader.u32(), reader.u32()];
   return { kind: "soa", mname, rname, serial, refresh, retry, expire, minimum };
+}
+
+function readService(reader: Reader, readName: DnsNameReader): DnsData | Malformed {
+  const priority = reader.u16();
+  const target = readName(reader);
+  if (typeof target !== "string") return target;
+  const parameters: ServiceParameter[] = [];
+  while (reader.remaining > 0 && !reader.failed) {
+    const at = reader.offset;
+    const key = reader.u16();
+    const value = reader.take(reader.u16());
+    // Section 2.2: keys rise, each at most once.
+    if (!reader.failed && key <= (parameters.at(-1)?.key ?? -1)) return badValue("dns", at);
+    parameters.push({ key, value });
+  }
+  return { kind: "svcb", priority, target, parameters };
 }
 
 function readStrings(reader: Reader): readonly Uint8Array[] {
@@ -160,6 +190,15 @@ export function writeDnsData(writer: Writer, names: DnsNameWriter, data: DnsData
     case "nsec":
       names.write(data.nextName, false);
       return writeTypeBitmap(writer, data.types);
+    case "svcb":
+      writeU16(writer, "dns.svcb.priority", data.priority);
+      names.write(data.target, false);
+      for (const { key, value } of data.parameters) {
+        writeU16(writer, "dns.svcb.key", key);
+        writeU16(writer, "dns.svcb.length", value.length);
+        writer.put(value);
+      }
+      return;
     case "opt":
       for (const { code, value } of data.options) {
         writeU16(writer, "dns.opt.code", code);

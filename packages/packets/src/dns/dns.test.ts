@@ -182,6 +182,11 @@ describe("encoding", () => {
     fc
       .tuple(names, fc.uniqueArray(u16, { maxLength: 6 }))
       .map(([nextName, types]) => [DNS_TYPE.nsec, { kind: "nsec", nextName, types: types.toSorted((a, b) => a - b) }] as const),
+    fc
+      .tuple(fc.constantFrom(DNS_TYPE.svcb, DNS_TYPE.https), u16, names, fc.uniqueArray(fc.tuple(u16, fc.uint8Array({ maxLength: 20 })), { maxLength: 4, selector: ([key]) => key }))
+      .map(([type, priority, target, parameters]) => {
+        return [type, { kind: "svcb", priority, target, parameters: parameters.toSorted(([a], [b]) => a - b).map(([key, value]) => ({ key, value })) }] as const;
+      }),
     fc.uint8Array({ maxLength: 20 }).map((bytes) => [65_000, { kind: "bytes", bytes }] as const),
     fc.tuple(names, names, u16).map(([mname, rname, serial]) => {
       return [DNS_TYPE.soa, { kind: "soa", mname, rname, serial, refresh: 1, retry: 2, expire: 3, minimum: 0xffff_ffff }] as const;
@@ -213,6 +218,12 @@ describe("encoding", () => {
       expect(decodeDns(encodeDns(message))).toEqual({ ok: true, value: message });
     });
     fc.assert(comesBack, { numRuns: 300 });
+  });
+
+  test("parameters of a service that do not rise are malformed", () => {
+    const parameters = [{ key: 4, value: Uint8Array.of(192, 0, 2, 1) }, { key: 1, value: Uint8Array.of(2, 104, 50) }];
+    const bytes = encodeDns({ answers: [{ name: "a", type: DNS_TYPE.https, ttlSeconds: 0, data: { kind: "svcb", priority: 1, target: ".", parameters } }] });
+    expect(decodeDns(bytes)).toMatchObject({ ok: false, code: "bad-value", layer: "dns" });
   });
 
   test.each(MESSAGES)("%s comes back in no more bytes", (_, bytes) => {

@@ -1,4 +1,5 @@
 /** Questions by HTTPS. @see RFC 8484 */
+import { isIPv6, type LookupFunction } from "node:net";
 import { Agent, request } from "undici";
 import type { Clock } from "@lanthorn/runtime";
 import { compareQuestion, encodeQuestion, type Question, questionEndOf } from "../messages/question.ts";
@@ -20,7 +21,7 @@ const MAX_CONNECTIONS = 4;
 export function createHttpsExchange(deps: HttpsServer & { readonly clock: Pick<Clock, "after"> }): Exchange {
   const agent = new Agent({
     allowH2: true, connections: MAX_CONNECTIONS, maxResponseSize: MAX_MESSAGE_LENGTH,
-    connect: { host: deps.address, servername: deps.name, ...(deps.authorities !== undefined && { ca: deps.authorities }) },
+    connect: { lookup: lookupOf(deps.address), servername: deps.name, ...(deps.authorities !== undefined && { ca: deps.authorities }) },
   });
   const url = `https://${deps.name}:${deps.port}${deps.path}`;
   const closing = new AbortController();
@@ -48,4 +49,10 @@ export function createHttpsExchange(deps: HttpsServer & { readonly clock: Pick<C
       void agent.destroy();
     },
   };
+}
+
+/** Whatever name is looked up has this address. */
+function lookupOf(address: string): LookupFunction {
+  const family = isIPv6(address) ? 6 : 4;
+  return (_, { all }, found) => (all === true ? found(null, [{ address, family }]) : found(null, address, family));
 }
