@@ -77,10 +77,8 @@ install -m 644 "$here/sysusers.conf" "$root/usr/lib/sysusers.d/lanthorn.conf"
 install -m 644 "$here/tmpfiles.conf" "$root/usr/lib/tmpfiles.d/lanthorn.conf"
 
 for unit in $units; do
-  # The resolver is a command of the probe's program.
-  program=$unit
-  [ "$unit" != dns ] || program=probe
-  ln -sfn "../lib/lanthorn/bin/lanthorn-$program" "$root/usr/bin/lanthorn-$program"
+  # The resolver is a command of the probe's program: its unit names that.
+  [ "$unit" = dns ] || ln -sfn "../lib/lanthorn/bin/lanthorn-$unit" "$root/usr/bin/lanthorn-$unit"
   install -m 644 "$here/lanthorn-$unit.service" "$root/usr/lib/systemd/system/lanthorn-$unit.service"
   # The collector's may hold secrets; tmpfiles.conf gives it to the service's group. No secret is made here: every machine that a
   # package is installed on would have the same. The collector makes its own at its first start.

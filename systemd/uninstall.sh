@@ -30,7 +30,7 @@ for unit in $units; do
   rm -f "$root/usr/lib/systemd/system/lanthorn-$unit.service" "$root/usr/bin/lanthorn-$unit"
   if [ "$purge" = yes ]; then rm -rf "$root/var/lib/lanthorn-$unit" "$root/etc/lanthorn/$unit.toml"; fi
 done
-if [ ! -e "$root/usr/bin/lanthorn-probe" ] && [ ! -e "$root/usr/bin/lanthorn-collector" ]; then
+if [ ! -e "$root/usr/bin/lanthorn-probe" ] && [ ! -e "$root/usr/bin/lanthorn-collector" ] && [ ! -e "$root/usr/lib/systemd/system/lanthorn-dns.service" ]; then
   rm -rf "$root/usr/lib/lanthorn" "$root/usr/bin/lanthorn" "$root/usr/lib/sysusers.d/lanthorn.conf" "$root/usr/lib/tmpfiles.d/lanthorn.conf"
   if [ "$purge" = yes ]; then rm -rf "$root/etc/lanthorn"; fi
 fi

@@ -164,6 +164,23 @@ describe("what systemd/install.sh puts below a folder", () => {
     });
   });
 
+  test("is DNS, too, where somebody asks for it, with the addresses that it answers on; it goes without the others", async () => {
+    const dns = (...path: readonly string[]) => readFileSync(installed(...path), "utf8");
+    await runCommand("systemd/install.sh", ["dns", "--listen", "192.0.2.1", "--listen", "2001:db8::1", "--root", root], { cwd: REPOSITORY, timeoutMs: 180_000 });
+    expect(dns("etc/systemd/system/lanthorn-dns.socket.d/listen.conf")).toBe(
+      "[Socket]\nListenDatagram=192.0.2.1:53\nListenStream=192.0.2.1:53\nListenDatagram=[2001:db8::1]:53\nListenStream=[2001:db8::1]:53\n",
+    );
+    const check = ["--check-config", "resolver", "--config", installed("etc/lanthorn/dns.toml")];
+    expect(await tryCommand(installed("usr/lib/lanthorn/bin/lanthorn-probe"), check)).toMatchObject({ code: 0, stderr: "" });
+    if (canAnalyze) {
+      const { stdout } = await analyze("security", "--offline=true", "--no-pager", installed("usr/lib/systemd/system/lanthorn-dns.service"));
+      expect(Number(/Overall exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1])).toBeLessThanOrEqual(MAX_EXPOSED);
+    }
+    await runCommand("systemd/uninstall.sh", ["dns", "--purge", "--root", root], { cwd: REPOSITORY });
+    expect(pathsBelow(root).filter((path) => path.includes("dns.") && !path.includes("/usr/lib/lanthorn"))).toEqual([]);
+    expect(existsSync(installed("usr/lib/lanthorn/bin/lanthorn-probe"))).toBe(true);
+  }, 200_000);
+
   test("goes again with systemd/uninstall.sh, all but configuration and state, and those with --purge", async () => {
     for (const daemon of daemons) await daemon.kill();
     const left = () => [...pathsBelow(installed("usr")), ...pathsBelow(installed("etc"))]

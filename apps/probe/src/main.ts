@@ -62,7 +62,8 @@ program.command("flows <file...>")
 program.command("resolver")
   .description("Answer DNS queries of the site, forwarding them to other servers; a service of its own: lanthorn-dns.")
   .option("--config <file>", "configuration file (default: /etc/lanthorn/dns.toml)")
-  .action(resolve);
+  .action(async ({ config }: Options) =>
+    (await import("./resolver/run-command.ts")).runResolverCommand({ file: config ?? options().config ?? null, onlyCheck: options().checkConfig ?? false }));
 
 program.command("enroll")
   .description("Enroll this machine as a probe of a collector, with a token created there.")
@@ -209,18 +210,6 @@ async function runSelf(args: readonly string[], signal?: AbortSignal): Promise<v
   )
     .catch((error: unknown) =>
       Promise.reject(new Error(String((error as { readonly stderr?: unknown }).stderr ?? error).trim(), { cause: error })));
-}
-
-async function resolve(given: { readonly config?: string }): Promise<void> {
-  const [{ runResolver }, { readResolverSettings }] = await Promise.all([import("./resolver/run-resolver.ts"), import("./resolver/settings.ts")]);
-  const settings = readResolverSettings(given.config ?? options().config ?? null);
-  if (options().checkConfig) return void process.stdout.write("the configuration is valid\n");
-  const log = createLog({ name: "lanthorn-dns", level: settings.log_level });
-  await runResolver({
-    settings, environment: process.env, clock: systemClock, log, stop: stopSignal(),
-    onReady: (listeners) => process.stdout.write(`ready ${JSON.stringify({ listeners })}\n`),
-  });
-  process.exit(0);
 }
 
 async function enroll(

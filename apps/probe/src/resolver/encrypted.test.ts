@@ -88,7 +88,7 @@ describe("by HTTPS", () => {
   });
 });
 
-test("a client that knows the address only is told of the encrypted ways, and nobody else is asked of them", async () => {
+test("a client that knows the address only learns of the encrypted ways, and nobody else is asked of them", async () => {
   const { port, upstream } = await encrypted();
   const designated = await ask(port, { questions: [{ name: "_dns.resolver.arpa", type: DNS_TYPE.svcb }] });
   expect(designated.answers.map(({ data }) => data)).toMatchObject([

@@ -156,7 +156,7 @@ describe("a client", () => {
     expect(upstream.asked).toHaveLength(0);
   });
 
-  test("that asks too much is told to come by TCP, or nothing: never more than it sent", async () => {
+  test("that asks too much is sent to TCP, or nothing: never more than it sent", async () => {
     const upstream = await server(() => ({ answers: [address(1)] }));
     const { port, counts } = await resolverOver([upstream], { queries_per_second: 1, burst: 2 });
     for (let left = 2; left > 0; left -= 1) expect(lastOf(await ask(port, { questions: [question] }))).toEqual([1]);

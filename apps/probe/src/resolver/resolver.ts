@@ -11,7 +11,7 @@ import type { Question } from "./messages/question.ts";
 import { datagramLimit, EXTENDED_ERROR, type ExtendedError, writeAnswer, writeCode, writeHeaderOnly } from "./messages/response.ts";
 
 /** Who asks, and how they are answered. */
-export interface Asker {
+export interface Sender {
   readonly address: string;
   /** Over UDP the sender may be made up, and a response must fit a datagram. */
   readonly isDatagram: boolean;
@@ -36,7 +36,7 @@ export interface ResolverCounts {
 /** Answers queries. */
 export interface Resolver {
   /** @param asked The message. It must stay as it is until it is answered. Never throws. */
-  take(asked: Uint8Array, asker: Asker): void;
+  take(asked: Uint8Array, sender: Sender): void;
   readonly counts: Readonly<ResolverCounts>;
 }
 
@@ -54,7 +54,7 @@ export interface ResolverParts {
 interface Asked {
   readonly bytes: Uint8Array;
   readonly query: DnsQuery;
-  readonly asker: Asker;
+  readonly sender: Sender;
   readonly client: ClientState;
   readonly cookie: Uint8Array | null;
 }
@@ -75,22 +75,22 @@ const STREAM_BYTES = 0xffff;
 /** @returns A resolver that has answered nothing yet. */
 export function createResolver(parts: ResolverParts): Resolver {
   const counts: ResolverCounts = { queries: 0, fromCache: 0, stale: 0, forwarded: 0, failed: 0, limited: 0, ignored: 0 };
-  const giveCode = ({ bytes, query, asker, cookie }: Asked, code: number, extendedError: ExtendedError | null = null) =>
-    asker.respond(writeCode(bytes, query, code, { extendedError, cookie }));
-  const give = ({ bytes, query, asker, cookie }: Asked, answer: Answer, ageSeconds: number, extendedError: ExtendedError | null = null) =>
-    asker.respond(writeAnswer(answer, bytes, query, {
+  const giveCode = ({ bytes, query, sender, cookie }: Asked, code: number, extendedError: ExtendedError | null = null) =>
+    sender.respond(writeCode(bytes, query, code, { extendedError, cookie }));
+  const give = ({ bytes, query, sender, cookie }: Asked, answer: Answer, ageSeconds: number, extendedError: ExtendedError | null = null) =>
+    sender.respond(writeAnswer(answer, bytes, query, {
       ageSeconds, maxTtlSeconds: extendedError ? STALE_TTL_SECONDS : 0x7fff_ffff, extendedError, cookie,
-      maxBytes: asker.isDatagram ? datagramLimit(query) : STREAM_BYTES,
+      maxBytes: sender.isDatagram ? datagramLimit(query) : STREAM_BYTES,
     }));
 
   /** @returns False where the query is over its sender's limit, and was dealt with. */
-  const isWithinLimits = (bytes: Uint8Array, query: DnsQuery, asker: Asker, client: ClientState, cookie: ServerCookie | null) => {
+  const isWithinLimits = (bytes: Uint8Array, query: DnsQuery, sender: Sender, client: ClientState, cookie: ServerCookie | null) => {
     if (parts.clients.take(client)) return true;
     counts.limited += 1;
     client.refused += 1;
-    // Who is not made up comes by TCP; it is told so at half of the queries, in as many bytes as it sent.
-    if (!asker.isDatagram) asker.respond(writeCode(bytes, query, CODE.refused, { cookie: cookie?.cookie ?? null }));
-    else if (cookie?.isKnown === true || client.refused % 2 === 0) asker.respond(writeCode(bytes, query, CODE.noError, { isTruncated: true, cookie: cookie?.cookie ?? null }));
+    // A real client comes by TCP when its answer is cut. Half of the queries get that, in as many bytes as were sent.
+    if (!sender.isDatagram) sender.respond(writeCode(bytes, query, CODE.refused, { cookie: cookie?.cookie ?? null }));
+    else if (cookie?.isKnown === true || client.refused % 2 === 0) sender.respond(writeCode(bytes, query, CODE.noError, { isTruncated: true, cookie: cookie?.cookie ?? null }));
     return false;
   };
   const lookUp = (asked: Asked, key: string, expired: CachedAnswer | null) => {
@@ -138,24 +138,24 @@ export function createResolver(parts: ResolverParts): Resolver {
   };
   return {
     counts,
-    take(bytes, asker) {
+    take(bytes, sender) {
       counts.queries += 1;
-      const client = parts.clients.of(asker.address);
+      const client = parts.clients.of(sender.address);
       const query = readDnsQuery(bytes);
       if (typeof query === "string") {
         // Nothing is larger than what was sent, and nothing is sent to who may not ask.
-        if (query !== "ignored" && client.isAllowed && parts.clients.take(client)) asker.respond(writeHeaderOnly(bytes, query === "malformed" ? CODE.formatError : CODE.notImplemented));
+        if (query !== "ignored" && client.isAllowed && parts.clients.take(client)) sender.respond(writeHeaderOnly(bytes, query === "malformed" ? CODE.formatError : CODE.notImplemented));
         else counts.ignored += 1;
         return;
       }
       if (!client.isAllowed) {
         counts.ignored += 1;
-        if (!asker.isDatagram) asker.respond(writeCode(bytes, query, CODE.refused));
+        if (!sender.isDatagram) sender.respond(writeCode(bytes, query, CODE.refused));
         return;
       }
-      const cookie = query.edns?.cookie ? parts.cookies(query.edns.cookie, asker.address) : null;
-      if (!isWithinLimits(bytes, query, asker, client, cookie)) return;
-      const asked: Asked = { bytes, query, asker, client, cookie: cookie?.cookie ?? null };
+      const cookie = query.edns?.cookie ? parts.cookies(query.edns.cookie, sender.address) : null;
+      if (!isWithinLimits(bytes, query, sender, client, cookie)) return;
+      const asked: Asked = { bytes, query, sender, client, cookie: cookie?.cookie ?? null };
       if (query.edns && query.edns.version !== 0) return giveCode(asked, CODE.badVersion);
       if (query.class !== CLASS_INTERNET || (query.type >= TYPE.firstMeta && query.type <= TYPE.lastMeta)) return giveCode(asked, CODE.refused);
       answer(asked);

@@ -30,7 +30,7 @@ const ResolverSettings = z.strictObject({
   burst: z.int().min(1).max(1_000_000).default(2000),
   /** DNS over TLS and HTTPS on the addresses of `listen`, with a certificate that clients trust. */
   tls: z.strictObject({
-    /** As in the certificate. Clients that find the resolver by its address are told of it where the certificate names that address, too. */
+    /** As in the certificate. Clients that find the resolver by its address learn of it where the certificate names that address, too. */
     name: z.string().min(1).max(253),
     certificate_file: z.string().min(1),
     key_file: z.string().min(1),

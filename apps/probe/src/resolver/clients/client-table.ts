@@ -9,7 +9,7 @@ export interface ClientState {
   waiting: number;
   tokens: number;
   filledAt: number;
-  /** Those over the limit, so that every other one is told to come by TCP. */
+  /** Those over the limit, so that every other one is sent to TCP. */
   refused: number;
 }
 

@@ -1,4 +1,4 @@
-import type { Asker } from "../resolver.ts";
+import type { Sender } from "../resolver.ts";
 
 /** Where questions come from. */
 export interface Listener {
@@ -19,4 +19,4 @@ export interface Place {
 export type ListenAt = Place | { readonly fd: number };
 
 /** Takes a message from whoever sent it. */
-export type TakeMessage = (message: Uint8Array, asker: Asker) => void;
+export type TakeMessage = (message: Uint8Array, sender: Sender) => void;
