@@ -60,10 +60,10 @@ program.command("flows <file...>")
   .action(showFlows);
 
 program.command("resolver")
-  .description("Answer DNS queries of the site, forwarding them to other servers; a service of its own: lanthorn-dns.")
-  .option("--config <file>", "configuration file (default: /etc/lanthorn/dns.toml)")
+  .description("Answer the site's DNS queries; a service of its own: lanthorn-dns.").option("--config <file>", "(default: /etc/lanthorn/dns.toml)")
   .action(async ({ config }: Options) =>
-    (await import("./resolver/run-command.ts")).runResolverCommand({ file: config ?? options().config ?? null, onlyCheck: options().checkConfig ?? false }));
+    (await import("./resolver/run-command.ts")).runResolverCommand({
+      file: config ?? options().config ?? null, onlyCheck: options().checkConfig ?? false, environment: process.env }));
 
 program.command("enroll")
   .description("Enroll this machine as a probe of a collector, with a token created there.")

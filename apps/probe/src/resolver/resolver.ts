@@ -83,16 +83,6 @@ export function createResolver(parts: ResolverParts): Resolver {
       maxBytes: sender.isDatagram ? datagramLimit(query) : STREAM_BYTES,
     }));
 
-  /** @returns False where the query is over its sender's limit, and was dealt with. */
-  const isWithinLimits = (bytes: Uint8Array, query: DnsQuery, sender: Sender, client: ClientState, cookie: ServerCookie | null) => {
-    if (parts.clients.take(client)) return true;
-    counts.limited += 1;
-    client.refused += 1;
-    // A real client comes by TCP when its answer is cut. Half of the queries get that, in as many bytes as were sent.
-    if (!sender.isDatagram) sender.respond(writeCode(bytes, query, CODE.refused, { cookie: cookie?.cookie ?? null }));
-    else if (cookie?.isKnown === true || client.refused % 2 === 0) sender.respond(writeCode(bytes, query, CODE.noError, { isTruncated: true, cookie: cookie?.cookie ?? null }));
-    return false;
-  };
   const lookUp = (asked: Asked, key: string, expired: CachedAnswer | null) => {
     const { client } = asked;
     if (client.waiting >= MAX_WAITING_OF_CLIENT) {
@@ -154,13 +144,24 @@ export function createResolver(parts: ResolverParts): Resolver {
         return;
       }
       const cookie = query.edns?.cookie ? parts.cookies(query.edns.cookie, sender.address) : null;
-      if (!isWithinLimits(bytes, query, sender, client, cookie)) return;
       const asked: Asked = { bytes, query, sender, client, cookie: cookie?.cookie ?? null };
+      if (!isWithinLimits(asked, cookie?.isKnown === true, parts, counts)) return;
       if (query.edns && query.edns.version !== 0) return giveCode(asked, CODE.badVersion);
       if (query.class !== CLASS_INTERNET || (query.type >= TYPE.firstMeta && query.type <= TYPE.lastMeta)) return giveCode(asked, CODE.refused);
       answer(asked);
     },
   };
+}
+
+/** @returns False where the query is over its sender's limit, and was dealt with. */
+function isWithinLimits({ bytes, query, sender, client, cookie }: Asked, isKnown: boolean, { clients }: ResolverParts, counts: ResolverCounts): boolean {
+  if (clients.take(client)) return true;
+  counts.limited += 1;
+  client.refused += 1;
+  // A real client comes by TCP when its answer is cut. Half of the queries get that, in as many bytes as were sent.
+  if (!sender.isDatagram) sender.respond(writeCode(bytes, query, CODE.refused, { cookie }));
+  else if (isKnown || client.refused % 2 === 0) sender.respond(writeCode(bytes, query, CODE.noError, { isTruncated: true, cookie }));
+  return false;
 }
 
 /** Copied: what the client sent may be part of a larger buffer. */

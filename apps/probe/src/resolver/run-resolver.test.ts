@@ -30,16 +30,16 @@ test("what is asked while the process is killed and starts again is answered: th
   const socket = createSocket("udp4");
   socket.bind(0, "127.0.0.1");
   await once(socket, "listening");
-  const { fd } = (socket as unknown as { readonly _handle: { readonly fd: number } })._handle;
+  const handle = (socket as unknown as Record<"_handle", { readonly fd: number; recvStop(): void }>)["_handle"];
   const { port } = socket.address();
   // This process only keeps the socket open, as systemd does; it must not read from it.
-  (socket as unknown as { readonly _handle: { recvStop(): void } })._handle.recvStop();
-  const first = start(fd, upstream.port);
+  handle.recvStop();
+  const first = start(handle.fd, upstream.port);
   expect(lastOf(await ask(port, { questions: [question] }))).toEqual([1]);
   first.child.kill("SIGKILL");
   await first.ended;
   const waiting = ask(port, { questions: [{ ...question, name: `b.${NAME}` }] });
-  const second = start(fd, upstream.port);
+  const second = start(handle.fd, upstream.port);
   expect(lastOf(await waiting)).toEqual([1]);
   second.child.kill("SIGTERM");
   expect((await second.ended)[0]).toBe(0);

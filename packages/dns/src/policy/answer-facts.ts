@@ -1,4 +1,4 @@
-import { DNS_TYPE, type DnsMessage, type DnsRecord, formatIp, Reader } from "@lanthorn/packets";
+import { DNS_TYPE, type DnsMessage, type DnsRecord, formatIp, SERVICE_PARAMETER } from "@lanthorn/packets";
 import type { MatchedRecord } from "./verdict.ts";
 
 /** What of an answer is compared with rules. */
@@ -11,15 +11,11 @@ export interface AnswerFacts {
   readonly nameServers: { readonly names: readonly string[]; readonly addresses: readonly Uint8Array[] };
 }
 
-/** Types of RFC 9460. */
-const SERVICE_TYPES: ReadonlySet<number> = new Set([64, 65]);
-/** RFC 9460 section 14.3.2. */
-const HINT = { ipv4: 4, ipv6: 6 } as const;
 /** Longer chains are cut: no resolver follows as many. */
 const MAX_NAMES = 32;
 const MAX_ADDRESSES = 256;
 
-/** Reads the answer section; malformed service records are left out. */
+/** Reads the answer section. */
 export function readAnswerFacts(message: Pick<DnsMessage, "answers">): AnswerFacts {
   const aliases = message.answers.flatMap(({ type, data }) => (type === DNS_TYPE.cname && data.kind === "name" ? [{ section: "cname" as const, name: data.name }] : []));
   const services = message.answers.flatMap((record) => readService(record) ?? []);
@@ -37,31 +33,15 @@ interface Service {
   readonly hints: readonly Uint8Array[];
 }
 
-/** @see RFC 9460 section 2.2 */
-function readService({ type, data }: DnsRecord): Service | null {
-  if (!SERVICE_TYPES.has(type) || data.kind !== "bytes") return null;
-  const reader = new Reader(data.bytes);
-  reader.skip(2);
-  const target = readTarget(reader);
-  const hints: Uint8Array[] = [];
-  while (reader.remaining >= 4 && !reader.failed) {
-    const key = reader.u16();
-    const value = reader.take(reader.u16());
-    const length = key === HINT.ipv4 ? 4 : key === HINT.ipv6 ? 16 : 0;
-    if (length > 0) for (let at = 0; at + length <= value.length; at += length) hints.push(value.subarray(at, at + length));
-  }
-  return reader.failed || target === null ? null : { target, hints };
+function readService({ data }: DnsRecord): Service | null {
+  if (data.kind !== "svcb") return null;
+  const hints = data.parameters.flatMap(({ key, value }) => addressesOf(value, key === SERVICE_PARAMETER.ipv4Hint ? 4 : key === SERVICE_PARAMETER.ipv6Hint ? 16 : 0));
+  return { target: data.target === "." ? "" : data.target, hints };
 }
 
-/** A name without pointers, which service records have not. Bytes that no host name has stay as they are: no list has such a name. */
-function readTarget(reader: Reader): string | null {
-  const labels: string[] = [];
-  for (let length = reader.u8(); length !== 0; length = reader.u8()) {
-    const label = reader.take(length);
-    if (reader.failed || length > 63 || labels.length > 127) return null;
-    labels.push(String.fromCharCode(...label));
-  }
-  return reader.failed ? null : labels.join(".");
+/** @param length Of each; 0 for none. */
+function addressesOf(value: Uint8Array, length: number): readonly Uint8Array[] {
+  return Array.from({ length: length === 0 ? 0 : Math.floor(value.length / length) }, (_, index) => value.subarray(index * length, (index + 1) * length));
 }
 
 /** An address with its text. */

@@ -106,7 +106,6 @@ test("hints and targets of service records are judged as addresses and names are
       { name: "a.example", type: 5, class: 1, ttlSeconds: 1, data: { kind: "name", name: "b.example" } },
       { name: "b.example", type: 65, class: 1, ttlSeconds: 1, data: service([3, 97, 100, 115, 7, 101, 120, 97, 109, 112, 108, 101, 0], 0, 4, 0, 4, 192, 0, 2, 66) },
       { name: "b.example", type: 65, class: 1, ttlSeconds: 1, data: service([0], 0, 6, 0, 16, ...Array.from({ length: 16 }, () => 1)) },
-      { name: "b.example", type: 65, class: 1, ttlSeconds: 1, data: service([9, 1]) },
     ],
   });
   const decoded = decodeDns(message);

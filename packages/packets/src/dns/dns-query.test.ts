@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { decodeDns, encodeDns } from "./dns.ts";
 import { locateDnsRecords, readDnsQuery } from "./dns-query.ts";

@@ -115,15 +115,16 @@ export interface DnsLayout {
 /** @returns Null where the message ends early or names run on. Names are not followed: `decodeDns` says whether they are right. */
 export function locateDnsRecords(bytes: Uint8Array): DnsLayout | null {
   const reader = new Reader(bytes, 4);
-  const [questions, ...sections] = [reader.u16(), reader.u16(), reader.u16(), reader.u16()];
-  for (let left = questions as number; left > 0 && !reader.failed; left -= 1) {
+  const questions = reader.u16();
+  const records = reader.u16() + reader.u16() + reader.u16();
+  for (let left = questions; left > 0 && !reader.failed; left -= 1) {
     skipName(reader);
     reader.skip(4);
   }
   const questionsEnd = reader.offset;
   const ttls: number[] = [];
   let opt: DnsLayout["opt"] = null;
-  for (let left = sections.reduce((sum, count) => sum + count, 0); left > 0 && !reader.failed; left -= 1) {
+  for (let left = records; left > 0 && !reader.failed; left -= 1) {
     const start = reader.offset;
     skipName(reader);
     const type = reader.u16();

@@ -94,6 +94,9 @@ function addDnsRecord(add: Add, { name, type, ttlSeconds, data, ...record }: Dns
     case "opt":
       add("dns.rr.udp_payload_size", record.class);
       return add("dns.opt.code", ...data.options.map(({ code }) => code));
+    case "svcb":
+      add("dns.svcb.svcpriority", data.priority);
+      return add("dns.svcb.targetname", nameText(data.target));
     case "bytes":
   }
 }

@@ -43,8 +43,8 @@ export function createAnswerCache({ maxBytes }: { readonly maxBytes: number }): 
   };
   const makeRoom = () => {
     let spared = 0;
-    while (bytes > maxBytes && entries.size > 1) {
-      const [key, entry] = entries.entries().next().value as [string, CachedAnswer];
+    for (const [key, entry] of entries) {
+      if (bytes <= maxBytes || entries.size === 1) return;
       if (!entry.isUsed || spared === MOST_SPARED) {
         drop(key, entry);
         continue;

@@ -31,6 +31,11 @@ export interface LookupParts {
 /** @returns Lookups of which none waits. */
 export function createLookups({ cache, routeOf, isGeneralLocal, clock }: LookupParts): Lookups {
   const waiting = new Map<string, ((answer: Answer | null) => void)[]>();
+  const end = (key: string, all: readonly ((answer: Answer | null) => void)[], answer: Answer | null): void => {
+    waiting.delete(key);
+    if (answer) cache.put(key, answer, clock.monotonic());
+    for (const one of all) one(answer);
+  };
   return {
     find(key, question, onEnd) {
       const others = waiting.get(key);
@@ -42,11 +47,7 @@ export function createLookups({ cache, routeOf, isGeneralLocal, clock }: LookupP
       if (waiting.size >= MAX_WAITING) return onEnd(null);
       const all = [onEnd];
       waiting.set(key, all);
-      void routeOf(question.name).forwarder.ask(question).then((answer) => {
-        waiting.delete(key);
-        if (answer) cache.put(key, answer, clock.monotonic());
-        for (const one of all) one(answer);
-      });
+      void routeOf(question.name).forwarder.ask(question).then((answer) => end(key, all, answer));
     },
     hasRoute: (name) => isGeneralLocal || !routeOf(name).isGeneral,
     get waiting() {

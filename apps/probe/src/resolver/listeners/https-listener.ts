@@ -30,7 +30,10 @@ export async function listenHttps(at: Place, take: TakeMessage, { certificate, k
   server.on("secureConnection", (socket: TLSSocket) => {
     const address = socket.remoteAddress ?? "";
     const others = perClient.get(address) ?? 0;
-    if (others >= MAX_CONNECTIONS_OF_CLIENT) return void socket.destroy();
+    if (others >= MAX_CONNECTIONS_OF_CLIENT) {
+      socket.destroy();
+      return;
+    }
     perClient.set(address, others + 1);
     open.add(socket);
     socket.on("close", () => {

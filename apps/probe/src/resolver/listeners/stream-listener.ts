@@ -28,7 +28,10 @@ export async function listenStream(at: ListenAt, take: TakeMessage, certificate:
   const accept = (socket: Socket) => {
     const address = socket.remoteAddress;
     const others = perClient.get(address ?? "") ?? 0;
-    if (address === undefined || others >= MAX_CONNECTIONS_OF_CLIENT || open.size >= MAX_CONNECTIONS) return void socket.destroy();
+    if (address === undefined || others >= MAX_CONNECTIONS_OF_CLIENT || open.size >= MAX_CONNECTIONS) {
+      socket.destroy();
+      return;
+    }
     open.set(socket, address);
     perClient.set(address, others + 1);
     socket.setNoDelay(true);

@@ -38,7 +38,7 @@ export function createStreamExchange(deps: StreamServer & { readonly clock: Pick
 
   const drop = (connection: Connection, problem: ExchangeProblem) => {
     if (current === connection) current = null;
-    for (const one of [...connection.waiting.values()]) one.end(problem);
+    for (const one of connection.waiting.values()) one.end(problem);
     connection.socket.destroy();
   };
   const open = (): Connection => {

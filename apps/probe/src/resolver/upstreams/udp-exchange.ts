@@ -60,7 +60,7 @@ export function createUdpExchange(deps: ServerAddress & UdpMeans): UdpExchange {
 
   const retire = (port: Port, problem: ExchangeProblem) => {
     if (!ports.delete(port) && port.waiting.size === 0) return;
-    for (const one of [...port.waiting.values()]) one.end(problem);
+    for (const one of port.waiting.values()) one.end(problem);
     port.socket.close();
   };
   const openPort = (): Port => {
@@ -121,7 +121,7 @@ export function createUdpExchange(deps: ServerAddress & UdpMeans): UdpExchange {
       }),
     close() {
       isClosed = true;
-      for (const port of [...ports]) retire(port, "unreachable");
+      for (const port of ports) retire(port, "unreachable");
     },
   };
 }
