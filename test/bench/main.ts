@@ -5,6 +5,7 @@ import { run as cpe } from "./cpe.bench.ts";
 import { run as cveImport } from "./cve-import.bench.ts";
 import { run as cveMatch } from "./cve-match.bench.ts";
 import { run as decode } from "./decode.bench.ts";
+import { run as dns } from "./dns.bench.ts";
 import { run as dnsNames } from "./dns-names.bench.ts";
 import { run as evidence } from "./evidence.bench.ts";
 import { run as fleet } from "./fleet.bench.ts";
@@ -25,7 +26,7 @@ import { run as webhooks } from "./webhooks.bench.ts";
 
 /** Every bench by its name; each prints what it measures and, as its last line, the result as JSON. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  api, baselines, capture, "cve-import": cveImport, "cve-match": cveMatch, cpe, decode, "dns-names": dnsNames, evidence, fleet, flows, footprint, guards, hostile, identity, ids, "ids-verify": idsVerify, ingest, portscan, recog, rpz, services, sweep, webhooks,
+  api, baselines, capture, "cve-import": cveImport, "cve-match": cveMatch, cpe, decode, dns, "dns-names": dnsNames, evidence, fleet, flows, footprint, guards, hostile, identity, ids, "ids-verify": idsVerify, ingest, portscan, recog, rpz, services, sweep, webhooks,
 };
 
 const [name = "", ...rest] = process.argv.slice(2);

@@ -2,11 +2,12 @@ import { randomBytes, randomFillSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { BlockList, isIPv6 } from "node:net";
 import { DNS_RESPONSE_CODE, DNS_TYPE } from "@lanthorn/packets";
-import type { Clock } from "@lanthorn/runtime";
+import type { Clock, Log } from "@lanthorn/runtime";
 import { ProbeError } from "../errors.ts";
 import { createAnswerCache } from "./cache/answer-cache.ts";
 import { createClientTable } from "./clients/client-table.ts";
 import { createServerCookies } from "./clients/server-cookies.ts";
+import { createFilter } from "./filtering/filter.ts";
 import { createDesignatedResolvers } from "./forwarding/designated-resolvers.ts";
 import { createForwarder, type Forwarder } from "./forwarding/forwarder.ts";
 import { createLookups } from "./forwarding/lookups.ts";
@@ -28,13 +29,15 @@ export interface OpenResolver {
   readonly listeners: readonly Listener[];
   readonly upstreams: readonly Upstream[];
   readonly counts: Readonly<ResolverCounts>;
+  /** Reads lists whose files have changed; by itself it does so each minute. Until they were read, every name resolves. */
+  readonly refreshLists: () => Promise<void>;
   /** Whether a question gets an answer now: one that no server is needed for. */
   readonly isAnswering: () => boolean;
   close(): Promise<void>;
 }
 
 /** @throws ProbeError `port-in-use`, which says who has it; `config-invalid` for files that cannot be read, and where there is nothing to listen on. */
-export async function openResolver(settings: ResolverSettings, given: GivenSockets, deps: { readonly clock: Clock }): Promise<OpenResolver> {
+export async function openResolver(settings: ResolverSettings, given: GivenSockets, deps: { readonly clock: Clock; readonly log: Log }): Promise<OpenResolver> {
   const means = { clock: deps.clock, fillRandom: (bytes: Uint8Array) => void randomFillSync(bytes) };
   const forwarderTo = (servers: readonly UpstreamSettings[]) => createForwarder(servers.map((server) => createUpstream(server, means)), deps.clock);
   const general = forwarderTo(settings.upstreams);
@@ -48,9 +51,13 @@ export async function openResolver(settings: ResolverSettings, given: GivenSocke
   const clients = createClientTable({ allowed: settings.allow, perSecond: settings.queries_per_second, burst: settings.burst }, deps.clock);
   const { tls } = settings;
   const designated = createDesignatedResolvers(tls ? { name: tls.name, tlsPort: tls.port, https: { port: tls.https_port, path: DOH_PATH } } : null);
-  const resolver = createResolver({ cache, clients, cookies: createServerCookies(randomBytes(32), deps.clock), lookups, designated, clock: deps.clock });
+  const filter = createFilter({ lists: settings.lists, settings: settings.filter, ...deps });
+  const endRefreshes = deps.clock.every(REFRESH_MS, () => void filter.refresh());
+  const resolver = createResolver({ cache, clients, cookies: createServerCookies(randomBytes(32), deps.clock), lookups, designated, filter, clock: deps.clock });
   const listeners: Listener[] = [];
   const close = async () => {
+    endRefreshes();
+    await filter.close();
     await Promise.all(listeners.map((listener) => listener.close()));
     for (const forwarder of forwarders) forwarder.close();
   };
@@ -60,9 +67,11 @@ export async function openResolver(settings: ResolverSettings, given: GivenSocke
     await close();
     throw error;
   }
-  return { listeners, upstreams: forwarders.flatMap(({ upstreams }) => upstreams), counts: resolver.counts, isAnswering: () => answersItself(resolver), close };
+  void filter.refresh();
+  return { listeners, refreshLists: filter.refresh, upstreams: forwarders.flatMap(({ upstreams }) => upstreams), counts: resolver.counts, isAnswering: () => answersItself(resolver), close };
 }
 
+const REFRESH_MS = 60_000;
 const PROBE = encodeQuestion({ name: wireName("localhost"), type: DNS_TYPE.a, isDnssecOk: false, isCheckingDisabled: false }, { id: 0, caseBits: new Uint8Array(0), cookie: null });
 
 function answersItself(resolver: Resolver): boolean {

@@ -1,9 +1,12 @@
 /** From a client's question to its answer: what is known, what is meant for nobody outside, what servers say, and what they said before. */
-import { DNS_RESPONSE_CODE, type DnsQuery, readDnsQuery } from "@lanthorn/packets";
+import type { DnsQuery as JudgedQuestion, Verdict } from "@lanthorn/dns";
+import { DNS_RESPONSE_CODE, type DnsQuery, parseIp, readDnsQuery } from "@lanthorn/packets";
 import type { Clock } from "@lanthorn/runtime";
 import { type AnswerCache, type CachedAnswer, questionKey } from "./cache/answer-cache.ts";
 import type { ClientState, ClientTable } from "./clients/client-table.ts";
 import type { ServerCookie } from "./clients/server-cookies.ts";
+import type { Filter } from "./filtering/filter.ts";
+import { questionName, writeVerdict } from "./filtering/write-verdict.ts";
 import { localAnswer } from "./forwarding/local-answers.ts";
 import type { Lookups } from "./forwarding/lookups.ts";
 import type { Answer } from "./messages/answer.ts";
@@ -31,6 +34,10 @@ export interface ResolverCounts {
   limited: number;
   /** From addresses that may not ask, and messages that are no queries. */
   ignored: number;
+  /** Answered otherwise than the truth, by a list. */
+  blocked: number;
+  /** Would have been, by a list that is only observed. */
+  observed: number;
 }
 
 /** Answers queries. */
@@ -48,7 +55,13 @@ export interface ResolverParts {
   readonly lookups: Lookups;
   /** Answers for names below `resolver.arpa`; null for all others. */
   readonly designated: (name: Uint8Array, type: number) => Answer | null;
-  readonly clock: Pick<Clock, "after" | "monotonic">;
+  readonly filter: Pick<Filter, "judgeQuestion" | "judgeAnswer">;
+  readonly clock: Pick<Clock, "after" | "monotonic" | "now">;
+}
+
+interface Judged {
+  readonly query: JudgedQuestion;
+  readonly verdict: Verdict;
 }
 
 interface Asked {
@@ -57,6 +70,8 @@ interface Asked {
   readonly sender: Sender;
   readonly client: ClientState;
   readonly cookie: Uint8Array | null;
+  /** Null where nothing is filtered. */
+  readonly judged: Judged | null;
 }
 
 const TYPE = { any: 255, firstMeta: 249, lastMeta: 254 } as const;
@@ -71,17 +86,28 @@ const PREFETCH_AT = 0.9;
 /** Questions of one client that wait for servers. */
 const MAX_WAITING_OF_CLIENT = 256;
 const STREAM_BYTES = 0xffff;
+const NO_ADDRESS = new Uint8Array(4);
 
 /** @returns A resolver that has answered nothing yet. */
 export function createResolver(parts: ResolverParts): Resolver {
-  const counts: ResolverCounts = { queries: 0, fromCache: 0, stale: 0, forwarded: 0, failed: 0, limited: 0, ignored: 0 };
+  const counts: ResolverCounts = { queries: 0, fromCache: 0, stale: 0, forwarded: 0, failed: 0, limited: 0, ignored: 0, blocked: 0, observed: 0 };
   const giveCode = ({ bytes, query, sender, cookie }: Asked, code: number, extendedError: ExtendedError | null = null) =>
     sender.respond(writeCode(bytes, query, code, { extendedError, cookie }));
-  const give = ({ bytes, query, sender, cookie }: Asked, answer: Answer, ageSeconds: number, extendedError: ExtendedError | null = null) =>
-    sender.respond(writeAnswer(answer, bytes, query, {
-      ageSeconds, maxTtlSeconds: extendedError ? STALE_TTL_SECONDS : 0x7fff_ffff, extendedError, cookie,
-      maxBytes: sender.isDatagram ? datagramLimit(query) : STREAM_BYTES,
-    }));
+  /** @returns Whether a list has the last word. */
+  const isTaken = (asked: Asked, verdict: Verdict) => {
+    if (verdict.isFinal && verdict.observed) counts.observed += 1;
+    if (verdict.action === "allow") return false;
+    counts.blocked += 1;
+    const response = writeVerdict(verdict, { ...asked, maxBytes: maxBytesOf(asked) });
+    if (response) asked.sender.respond(response);
+    return true;
+  };
+  const give = (asked: Asked, answer: Answer, ageSeconds: number, extendedError: ExtendedError | null = null) => {
+    const { bytes, query, sender, cookie, judged } = asked;
+    if (judged && !judged.verdict.isFinal && isTaken(asked, parts.filter.judgeAnswer(judged.query, judged.verdict, answer.facts))) return;
+    const fixedTtlSeconds = extendedError ? STALE_TTL_SECONDS : null;
+    sender.respond(writeAnswer(answer, bytes, query, { ageSeconds, fixedTtlSeconds, extendedError, cookie, maxBytes: maxBytesOf(asked) }));
+  };
 
   const lookUp = (asked: Asked, key: string, expired: CachedAnswer | null) => {
     const { client } = asked;
@@ -94,7 +120,7 @@ export function createResolver(parts: ResolverParts): Resolver {
     const giveStale = (known: CachedAnswer) => {
       isAnswered = true;
       counts.stale += 1;
-      give(asked, known.answer, (parts.clock.monotonic() - known.cameAt) / 1000, { code: EXTENDED_ERROR.stale, text: "no server answers: this was true before" });
+      give(asked, known.answer, 0, { code: EXTENDED_ERROR.stale, text: "no server answers: this was true before" });
     };
     const cancel = expired ? parts.clock.after(STALE_AFTER_MS, () => giveStale(expired)) : () => undefined;
     parts.lookups.find(key, questionOf(asked), (answer) => {
@@ -108,7 +134,8 @@ export function createResolver(parts: ResolverParts): Resolver {
     });
   };
   const answer = (asked: Asked) => {
-    const { bytes, query } = asked;
+    const { bytes, query, judged } = asked;
+    if (judged?.verdict.isFinal === true && isTaken(asked, judged.verdict)) return;
     const key = questionKey(bytes, query);
     const now = parts.clock.monotonic();
     const known = parts.cache.find(key);
@@ -144,13 +171,27 @@ export function createResolver(parts: ResolverParts): Resolver {
         return;
       }
       const cookie = query.edns?.cookie ? parts.cookies(query.edns.cookie, sender.address) : null;
-      const asked: Asked = { bytes, query, sender, client, cookie: cookie?.cookie ?? null };
+      const asked: Asked = { bytes, query, sender, client, cookie: cookie?.cookie ?? null, judged: null };
       if (!isWithinLimits(asked, cookie?.isKnown === true, parts, counts)) return;
       if (query.edns && query.edns.version !== 0) return giveCode(asked, CODE.badVersion);
       if (query.class !== CLASS_INTERNET || (query.type >= TYPE.firstMeta && query.type <= TYPE.lastMeta)) return giveCode(asked, CODE.refused);
-      answer(asked);
+      answer({ ...asked, judged: judge(asked, parts) });
     },
   };
+}
+
+function judge({ bytes, query, sender }: Asked, { filter, clock }: ResolverParts): Judged | null {
+  const address = parseIp(sender.address) ?? NO_ADDRESS;
+  const judgedQuery: JudgedQuestion = {
+    name: questionName(bytes, query), type: query.type, atMs: clock.now(), isUdp: sender.isDatagram,
+    client: { deviceId: null, groupIds: [], vlanId: null, siteId: "", address, names: [] },
+  };
+  const verdict = filter.judgeQuestion(judgedQuery);
+  return verdict && { query: judgedQuery, verdict };
+}
+
+function maxBytesOf({ sender, query }: Asked): number {
+  return sender.isDatagram ? datagramLimit(query) : STREAM_BYTES;
 }
 
 /** @returns False where the query is over its sender's limit, and was dealt with. */

@@ -15,7 +15,7 @@ export async function runResolverCommand(given: ResolverCommand): Promise<void> 
   const settings = readResolverSettings(given.file);
   if (given.onlyCheck) return void process.stdout.write("the configuration is valid\n");
   await runResolver({
-    settings, environment: given.environment, clock: systemClock, log: createLog({ name: "lanthorn-dns", level: settings.log_level }), stop: stopSignal(),
+    settings, environment: given.environment, clock: systemClock, log: createLog({ name: "lanthorn-dns", level: settings.log_level }), stop: stopSignal(), onReload: (task) => process.on("SIGHUP", task),
     onReady: (listeners) => process.stdout.write(`ready ${JSON.stringify({ listeners })}\n`),
   });
   process.exit(0);

@@ -10,6 +10,8 @@ export interface ResolverProcess {
   readonly clock: Clock;
   readonly log: Log;
   readonly stop: Promise<unknown>;
+  /** @param task Is called at SIGHUP. */
+  readonly onReload: (task: () => void) => void;
   /** @param listeners `udp 192.0.2.1:53` */
   readonly onReady: (listeners: readonly string[]) => void;
 }
@@ -17,9 +19,10 @@ export interface ResolverProcess {
 const REPORT_MS = 60_000;
 
 /** Answers until it is stopped. @throws As `openResolver`. */
-export async function runResolver({ settings, environment, clock, log, stop, onReady }: ResolverProcess): Promise<void> {
-  const resolver = await openResolver(settings, givenSockets(environment, process.pid), { clock });
+export async function runResolver({ settings, environment, clock, log, stop, onReload, onReady }: ResolverProcess): Promise<void> {
+  const resolver = await openResolver(settings, givenSockets(environment, process.pid), { clock, log });
   const manager = createServiceManager({ environment, clock, log, alive: resolver.isAnswering });
+  onReload(() => void resolver.refreshLists());
   const endReports = clock.every(REPORT_MS, () => {
     const { counts, upstreams } = resolver;
     log.debug({ ...counts, upstreams: upstreams.map(({ label, isDown, usualMs, counts: ofServer }) => ({ label, isDown, usualMs: Math.round(usualMs), ...ofServer })) }, "the last minutes");

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { readConfiguration } from "@lanthorn/runtime";
 import * as z from "zod";
+import { FilterSettings, ListSettings } from "./filtering/settings.ts";
 import { UpstreamSettings } from "./upstreams/settings.ts";
 
 /** Read where `--config` names no other file. */
@@ -12,6 +13,9 @@ const Zone = z.string().min(1).max(253).regex(/^[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0
 const Upstreams = z.array(UpstreamSettings).min(1).max(16);
 /** Networks that nobody outside of the site has. RFC 1918, 4193, 3927, 6598. */
 const PRIVATE_NETWORKS = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "100.64.0.0/10", "127.0.0.0/8", "::1/128", "fc00::/7", "fe80::/10"];
+
+const Lists = z.array(ListSettings).max(64).default([])
+  .refine((lists) => new Set(lists.map(({ name }) => name)).size === lists.length, "each list has a name of its own");
 
 const ResolverSettings = z.strictObject({
   log_level: z.enum(["debug", "info", "warn", "error"]).default("info"),
@@ -28,6 +32,9 @@ const ResolverSettings = z.strictObject({
   /** Of one client, and of a network of 64 bits in IPv6. */
   queries_per_second: z.int().min(1).max(1_000_000).default(200),
   burst: z.int().min(1).max(1_000_000).default(2000),
+  /** Files with names that are blocked. They are read again when they change. */
+  lists: Lists,
+  filter: FilterSettings,
   /** DNS over TLS and HTTPS on the addresses of `listen`, with a certificate that clients trust. */
   tls: z.strictObject({
     /** As in the certificate. Clients that find the resolver by its address learn of it where the certificate names that address, too. */

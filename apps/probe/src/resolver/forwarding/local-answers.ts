@@ -1,9 +1,11 @@
+import { readAnswerFacts } from "@lanthorn/dns";
 import { DNS_RESPONSE_CODE, DNS_TYPE } from "@lanthorn/packets";
 import type { Answer } from "../messages/answer.ts";
 import { encodeQuestion, type Question, questionEndOf } from "../messages/question.ts";
 import { localMeaning } from "./local-names.ts";
 
 const LIFE_SECONDS = 3600;
+const NO_FACTS = readAnswerFacts({ answers: [] });
 const LOOPBACK: Readonly<Record<number, readonly number[]>> = {
   [DNS_TYPE.a]: [127, 0, 0, 1],
   [DNS_TYPE.aaaa]: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
@@ -45,7 +47,7 @@ function withoutRecord(question: Question, responseCode: number): Answer {
   const questionEnd = questionEndOf(question.name);
   const bytes = encodeQuestion(question, { id: 0, caseBits: new Uint8Array(0), cookie: null }).subarray(0, questionEnd);
   bytes.fill(0, 6, 12);
-  return { bytes, ttls: [], questionEnd, responseCode, isAuthenticData: false, lifeSeconds: LIFE_SECONDS };
+  return { bytes, ttls: [], questionEnd, responseCode, isAuthenticData: false, lifeSeconds: LIFE_SECONDS, facts: NO_FACTS };
 }
 
 function text(value: string): readonly number[] {

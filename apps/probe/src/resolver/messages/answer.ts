@@ -1,4 +1,5 @@
 /** An upstream's answer, made ready to be given to any client that asks the same. @see RFC 2181 section 8, RFC 2308 section 5, RFC 8767 */
+import { type AnswerFacts, readAnswerFacts } from "@lanthorn/dns";
 import { decodeDns, DNS_RESPONSE_CODE, DNS_TYPE, dnsEdns, type DnsMessage, encodeDns, locateDnsRecords } from "@lanthorn/packets";
 
 /** Good for as long as it says. */
@@ -12,6 +13,8 @@ export interface Answer {
   /** Of the header's four bits. */
   readonly responseCode: number;
   readonly isAuthenticData: boolean;
+  /** What lists are compared with. */
+  readonly facts: AnswerFacts;
   /** The shortest TTL; for what is not there, that of the zone's SOA; bounded. */
   readonly lifeSeconds: number;
 }
@@ -28,28 +31,30 @@ const SHORT_LIFE_SECONDS = 5;
  * @returns Null where it cannot be decoded.
  */
 export function prepareAnswer(received: Uint8Array): { readonly answer: Answer; readonly message: DnsMessage; readonly responseCode: number } | null {
-  const result = decodeDns(received);
+  // A copy: what was received may be part of something larger.
+  const whole = Uint8Array.prototype.slice.call(received);
+  const result = decodeDns(whole);
   if (!result.ok) return null;
   const message = result.value;
-  const bytes = withoutOpt(received, message);
+  const bytes = withoutOpt(whole, message);
   const layout = bytes && locateDnsRecords(bytes);
   if (!bytes || !layout) return null;
   bytes[0] = 0;
   bytes[1] = 0;
   const answer: Answer = {
     bytes, ttls: layout.ttls, questionEnd: layout.questionsEnd, responseCode: message.responseCode, isAuthenticData: message.isAuthenticData,
-    lifeSeconds: lifeOf(message),
+    lifeSeconds: lifeOf(message), facts: readAnswerFacts(message),
   };
   return { answer, message, responseCode: dnsEdns(message)?.responseCode ?? message.responseCode };
 }
 
-/** @returns A copy: what was received may be part of something larger. Null where OPT stands before others, and they cannot be written again. */
-function withoutOpt(received: Uint8Array, message: DnsMessage): Uint8Array | null {
-  const layout = locateDnsRecords(received);
+/** @returns A view where it can be. Null where OPT stands before others, and they cannot be written again. */
+function withoutOpt(whole: Uint8Array, message: DnsMessage): Uint8Array | null {
+  const layout = locateDnsRecords(whole);
   if (!layout) return null;
-  if (!layout.opt) return Uint8Array.prototype.slice.call(received, 0, layout.end);
+  if (!layout.opt) return whole.subarray(0, layout.end);
   if (layout.opt.end === layout.end) {
-    const bytes = Uint8Array.prototype.slice.call(received, 0, layout.opt.start);
+    const bytes = whole.subarray(0, layout.opt.start);
     new DataView(bytes.buffer, bytes.byteOffset).setUint16(10, message.additionals.length - 1);
     return bytes;
   }

@@ -15,10 +15,10 @@ export const EXTENDED_ERROR = { stale: 3, staleNxdomain: 19, notReady: 14, netwo
 
 /** What a response holds besides its records. */
 export interface ResponseOptions {
-  /** Seconds since the answer came. */
+  /** Whole seconds since the answer came. */
   readonly ageSeconds: number;
-  /** No TTL is larger. */
-  readonly maxTtlSeconds: number;
+  /** Every record gets this TTL; null for what is left of its own. */
+  readonly fixedTtlSeconds: number | null;
   readonly extendedError: ExtendedError | null;
   /** The client's 8 bytes and ours, where it sent some. */
   readonly cookie: Uint8Array | null;
@@ -50,7 +50,7 @@ export function writeAnswer(answer: Answer, asked: Uint8Array, query: DnsQuery, 
   const wantsAuthentic = (query.flags & FLAG.isAuthenticData) !== 0 || query.edns?.isDnssecOk === true;
   writeHeader(response, query, answer.responseCode, (fits ? 0 : FLAG.isTruncated) | (answer.isAuthenticData && wantsAuthentic ? FLAG.isAuthenticData : 0));
   for (let at = HEADER_LENGTH; at < query.nameEnd; at += 1) response[at] = asked[at] as number;
-  if (fits) lowerTtls(response, ttls, options);
+  if (fits) setTtls(response, ttls, options);
   else response.fill(0, 6, HEADER_LENGTH);
   if (query.edns !== null) {
     writeCount(response, ADDITIONALS_AT, readCount(response, ADDITIONALS_AT) + 1);
@@ -106,11 +106,10 @@ function readCount(response: Buffer, at: number): number {
   return ((response[at] as number) << 8) | (response[at + 1] as number);
 }
 
-function lowerTtls(response: Buffer, ttls: readonly number[], { ageSeconds, maxTtlSeconds }: ResponseOptions): void {
+function setTtls(response: Buffer, ttls: readonly number[], { ageSeconds, fixedTtlSeconds }: ResponseOptions): void {
   for (const at of ttls) {
     const sent = response.readUInt32BE(at);
-    const left = sent > 0x7fff_ffff ? 0 : Math.max(0, sent - ageSeconds);
-    response.writeUInt32BE(left < maxTtlSeconds ? left : maxTtlSeconds, at);
+    response.writeUInt32BE(fixedTtlSeconds ?? (sent > 0x7fff_ffff ? 0 : Math.max(0, sent - ageSeconds)), at);
   }
 }
 

@@ -1,5 +1,5 @@
 import { DNS_TYPE, dnsEdns, type DnsMessage, type DnsRecordFields } from "@lanthorn/packets";
-import { systemClock } from "@lanthorn/runtime";
+import { silentLog, systemClock } from "@lanthorn/runtime";
 import { openResolver, type OpenResolver } from "../open-resolver.ts";
 import { parseResolverSettings } from "../settings.ts";
 import { type FakeServer, startFakeServer } from "./fake-server.ts";
@@ -51,7 +51,7 @@ export function createOpened(): Opened {
       const settings = parseResolverSettings({
         listen: ["127.0.0.1"], port: 0, upstreams: servers.map(({ port }) => ({ address: "127.0.0.1", port })), ...more,
       });
-      const opened = await openResolver(settings, { udp: [], tcp: [] }, { clock });
+      const opened = await openResolver(settings, { udp: [], tcp: [] }, { clock, log: silentLog });
       ends.push(() => opened.close());
       return { ...opened, port: opened.listeners[0]?.port as number };
     },
