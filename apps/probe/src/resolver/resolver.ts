@@ -98,7 +98,8 @@ export function createResolver(parts: ResolverParts): Resolver {
     if (verdict.isFinal && verdict.observed) counts.observed += 1;
     if (verdict.action === "allow") return false;
     counts.blocked += 1;
-    const response = writeVerdict(verdict, { ...asked, maxBytes: maxBytesOf(asked) });
+    const { bytes, query, cookie } = asked;
+    const response = writeVerdict(verdict, { bytes, query, cookie, maxBytes: maxBytesOf(asked) });
     if (response) asked.sender.respond(response);
     return true;
   };
@@ -175,7 +176,7 @@ export function createResolver(parts: ResolverParts): Resolver {
       if (!isWithinLimits(asked, cookie?.isKnown === true, parts, counts)) return;
       if (query.edns && query.edns.version !== 0) return giveCode(asked, CODE.badVersion);
       if (query.class !== CLASS_INTERNET || (query.type >= TYPE.firstMeta && query.type <= TYPE.lastMeta)) return giveCode(asked, CODE.refused);
-      answer({ ...asked, judged: judge(asked, parts) });
+      answer({ bytes, query, sender, client, cookie: asked.cookie, judged: judge(asked, parts) });
     },
   };
 }

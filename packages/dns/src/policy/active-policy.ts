@@ -9,6 +9,8 @@ import { isInScope, orderPolicies } from "./scope.ts";
 export interface ActivePolicy {
   readonly policy: Policy;
   readonly sets: readonly ActiveSet[];
+  /** Whether one of the lists is a response policy zone: where none is, nothing is compared with them. */
+  readonly hasZones: boolean;
 }
 
 /** Finds the policy of a client. */
@@ -45,16 +47,14 @@ export function createPolicyFinder(sets: readonly NameSet[], rules: Pick<DnsRule
 }
 
 function activate(sets: readonly NameSet[], policy: Policy, choices: ReadonlyMap<string, ListChoice>, isNow: (schedule: Schedule) => boolean): ActivePolicy {
-  return {
-    policy,
-    sets: sets.map((set) => {
-      const lists = set.lists.map((facts): ActiveList | null => {
-        const choice = choices.get(facts.id);
-        if (!choice || (choice.schedule !== null && !isNow(choice.schedule))) return null;
-        return { facts, isObserved: policy.mode === "observe" || choice.mode === "observe" };
-      });
-      const triggersOf = (kind: ActiveList["facts"]["kind"]) => new Set(lists.flatMap((list, index) => (list?.facts.kind === kind ? [...(set.triggers[index] ?? [])] : [])));
-      return { set, lists, triggers: { filter: triggersOf("filter"), rpz: triggersOf("rpz") } };
-    }),
-  };
+  const active = sets.map((set): ActiveSet => {
+    const lists = set.lists.map((facts): ActiveList | null => {
+      const choice = choices.get(facts.id);
+      if (!choice || (choice.schedule !== null && !isNow(choice.schedule))) return null;
+      return { facts, isObserved: policy.mode === "observe" || choice.mode === "observe" };
+    });
+    const triggersOf = (kind: ActiveList["facts"]["kind"]) => new Set(lists.flatMap((list, index) => (list?.facts.kind === kind ? [...(set.triggers[index] ?? [])] : [])));
+    return { set, lists, triggers: { filter: triggersOf("filter"), rpz: triggersOf("rpz") } };
+  });
+  return { policy, sets: active, hasZones: active.some(({ triggers }) => triggers.rpz.size > 0) };
 }

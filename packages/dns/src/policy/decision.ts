@@ -14,20 +14,20 @@ export function decide(candidates: readonly Candidate[], query: DnsQuery, policy
   if (!first) return null;
   const { rule } = first;
   const error = extendedErrorOf(policy, rule);
-  const base = { rule, allowName: allowNameOf(rule, query) };
+  const allowName = allowNameOf(rule, query);
   const { effect } = rule;
   switch (effect.kind) {
     case "allow":
     case "no-rewrite":
       return null;
     case "tcp-only":
-      return query.isUdp ? { ...base, action: "truncate", answer: null, extendedError: null } : null;
+      return query.isUdp ? { action: "truncate", answer: null, extendedError: null, allowName, rule } : null;
     case "block":
-      if (effect.answer === "drop") return { ...base, action: "drop", answer: null, extendedError: null };
-      return { ...base, action: "block", answer: blockAnswer(effect.answer, policy.answer, query.type), extendedError: error };
+      if (effect.answer === "drop") return { action: "drop", answer: null, extendedError: null, allowName, rule };
+      return { action: "block", answer: blockAnswer(effect.answer, policy.answer, query.type), extendedError: error, allowName, rule };
     case "records":
     case "rewrite":
-      return { ...base, action: "rewrite", answer: rewriteAnswer(candidates, effect, query.type), extendedError: rewriteError(rule, error) };
+      return { action: "rewrite", answer: rewriteAnswer(candidates, effect, query.type), extendedError: rewriteError(rule, error), allowName, rule };
     default:
       return effect satisfies never;
   }

@@ -65,7 +65,8 @@ export function createVerdictEngine(sets: readonly NameSet[], rules: DnsRules): 
     }
     const finding: Finding = { query, active, note, matches: [], exceptions: [], observed: null };
     const record: MatchedRecord = { section: "question", value: query.name };
-    const decision = judgeName(finding, record) ?? judgeZones(finding, matchZones(active.sets, questionPlace(query), query), rules.waitsForAnswer);
+    const byZones = () => (active.hasZones ? judgeZones(finding, matchZones(active.sets, questionPlace(query), query), rules.waitsForAnswer) : null);
+    const decision = judgeName(finding, record) ?? byZones();
     return finish(finding, decision, decision !== null);
   }
 
@@ -87,7 +88,7 @@ export function createVerdictEngine(sets: readonly NameSet[], rules: DnsRules): 
         if (decision) return finish(finding, decision, true);
       }
     }
-    if (!isExcepted("rpz")) {
+    if (active.hasZones && !isExcepted("rpz")) {
       for (const place of answerPlaces(query, judged, answer, rules.waitsForAnswer)) {
         const exceptions = finding.exceptions.length;
         const decision = judgeZones(finding, matchZones(active.sets, place, query), false);
@@ -193,10 +194,12 @@ function decideNoted(finding: Finding, candidates: readonly Candidate[], step: V
 }
 
 function finish({ query, active, note, matches, exceptions, observed }: Finding, decision: Decision | null, isFinal: boolean): Verdict {
-  const shared = { ...NOTHING, isFinal, policyId: active.policy.id, matches, exceptions, observed };
   const rule = decision?.rule ?? exceptions[0] ?? null;
-  const verdict: Verdict = decision
-    ? { ...shared, ...decision, reason: "rule" } : { ...shared, action: "allow", reason: rule ? "exception" : "no-match", rule };
+  // Written out: with spreads this took a sixth of a resolver's time.
+  const verdict: Verdict = {
+    action: decision?.action ?? "allow", reason: decision ? "rule" : rule ? "exception" : "no-match", isFinal, policyId: active.policy.id, rule, exceptions, matches,
+    answer: decision?.answer ?? null, extendedError: decision?.extendedError ?? null, observed, allowName: decision?.allowName ?? null,
+  };
   note?.({ step: "result", record: rule?.record ?? null, text: `${query.name}: ${verdict.action}${isFinal ? "" : ", unless the answer says otherwise"}` });
   return verdict;
 }
