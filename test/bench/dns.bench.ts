@@ -178,10 +178,10 @@ async function askPaced(port: number, names: readonly string[], until: Promise<u
     if (at !== undefined) times.push(performance.now() - at);
     sentAt.delete(id);
   });
-  let isOver = false;
-  void until.finally(() => (isOver = true));
+  const state = { isOver: false };
+  void until.finally(() => (state.isOver = true));
   const startedAt = performance.now();
-  for (let sent = 0; !isOver; ) {
+  for (let sent = 0; !state.isOver; ) {
     for (const due = ((performance.now() - startedAt) / 1000) * PACED_PER_SECOND; sent < due; sent += 1) {
       const name = sent % 2 === 0 ? names[(sent * 104_729) % names.length] ?? "" : `free${sent % FREE_NAMES}.example.net`;
       sentAt.set(sent & 0xffff, performance.now());

@@ -88,12 +88,18 @@ const MAX_WAITING_OF_CLIENT = 256;
 const STREAM_BYTES = 0xffff;
 const NO_ADDRESS = new Uint8Array(4);
 
-/** @returns A resolver that has answered nothing yet. */
-export function createResolver(parts: ResolverParts): Resolver {
-  const counts: ResolverCounts = { queries: 0, fromCache: 0, stale: 0, forwarded: 0, failed: 0, limited: 0, ignored: 0, blocked: 0, observed: 0 };
+/** What answers one query. */
+interface Giver {
+  /** The truth, unless a list has something against it. */
+  readonly give: (asked: Asked, answer: Answer, ageSeconds: number, extendedError?: ExtendedError | null) => void;
+  readonly giveCode: (asked: Asked, code: number, extendedError?: ExtendedError | null) => void;
+  /** @returns Whether a list has the last word, which was given. */
+  readonly isTaken: (asked: Asked, verdict: Verdict) => boolean;
+}
+
+function createGiver(parts: ResolverParts, counts: ResolverCounts): Giver {
   const giveCode = ({ bytes, query, sender, cookie }: Asked, code: number, extendedError: ExtendedError | null = null) =>
     sender.respond(writeCode(bytes, query, code, { extendedError, cookie }));
-  /** @returns Whether a list has the last word. */
   const isTaken = (asked: Asked, verdict: Verdict) => {
     if (verdict.isFinal && verdict.observed) counts.observed += 1;
     if (verdict.action === "allow") return false;
@@ -109,7 +115,13 @@ export function createResolver(parts: ResolverParts): Resolver {
     const fixedTtlSeconds = extendedError ? STALE_TTL_SECONDS : null;
     sender.respond(writeAnswer(answer, bytes, query, { ageSeconds, fixedTtlSeconds, extendedError, cookie, maxBytes: maxBytesOf(asked) }));
   };
+  return { give, giveCode, isTaken };
+}
 
+/** @returns A resolver that has answered nothing yet. */
+export function createResolver(parts: ResolverParts): Resolver {
+  const counts: ResolverCounts = { queries: 0, fromCache: 0, stale: 0, forwarded: 0, failed: 0, limited: 0, ignored: 0, blocked: 0, observed: 0 };
+  const { give, giveCode, isTaken } = createGiver(parts, counts);
   const lookUp = (asked: Asked, key: string, expired: CachedAnswer | null) => {
     const { client } = asked;
     if (client.waiting >= MAX_WAITING_OF_CLIENT) {

@@ -17,7 +17,7 @@ const outcomes = task.lists.map((list, index) => readList(list, index, builder))
 const bytes = outcomes.every(({ fault }) => fault === null) ? Buffer.concat(builder.finish()) : null;
 const built: NamesBuilt = { bytes, outcomes };
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
-parentPort?.postMessage(built, bytes && bytes.byteLength === bytes.buffer.byteLength ? [bytes.buffer as ArrayBuffer] : []);
+parentPort?.postMessage(built, bytes && bytes.byteLength === bytes.buffer.byteLength ? [bytes.buffer] : []);
 
 function readList(list: ListTask, index: number, into: NameSetBuilder): ListOutcome {
   const failed = (fault: string): ListOutcome => ({ id: list.id, fault, rules: 0, refused: 0, refusals: [] });
