@@ -72,6 +72,7 @@ export async function openResolver(settings: ResolverSettings, given: GivenSocke
 }
 
 const REFRESH_MS = 60_000;
+const MAX_PORT_TRIES = 10;
 const PROBE = encodeQuestion({ name: wireName("localhost"), type: DNS_TYPE.a, isDnssecOk: false, isCheckingDisabled: false }, { id: 0, caseBits: new Uint8Array(0), cookie: null });
 
 function answersItself(resolver: Resolver): boolean {
@@ -94,14 +95,16 @@ function listenersOf(settings: ResolverSettings, given: GivenSockets, take: Take
   ];
 }
 
-/** TCP and UDP on one port, also where the kernel chooses it. */
-async function listenBoth({ address, port }: Place, take: TakeMessage): Promise<readonly Listener[]> {
+/** TCP and UDP on one port, also where the kernel chooses it: what it chooses for one may be taken for the other. */
+async function listenBoth({ address, port }: Place, take: TakeMessage, triesLeft = MAX_PORT_TRIES): Promise<readonly Listener[]> {
   const stream = await listenStream({ address, port }, take, null).catch(explain({ address, port }, "tcp"));
   try {
     return [await listenUdp({ address, port: stream.port }, take).catch(explain({ address, port: stream.port }, "udp")), stream];
   } catch (error) {
     await stream.close();
-    throw error;
+    const isChosenAgain = port === 0 && triesLeft > 0 && error instanceof ProbeError && error.code === "port-in-use";
+    if (!isChosenAgain) throw error;
+    return listenBoth({ address, port }, take, triesLeft - 1);
   }
 }
 
