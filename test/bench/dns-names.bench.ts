@@ -1,13 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createListReader, createNameSetBuilder, type NameSet, openNameSet } from "@lanthorn/dns";
+import { openNameSet } from "@lanthorn/dns";
+import { buildSet, measure, measureSet, queriesOf, type Query } from "./dns-lookups.ts";
 import { createSeededNames } from "./dns-seeded-names.ts";
 
 const NAMES = 1_000_000;
-const QUERIES = 200_000;
-const ROUNDS = 7;
-const PIECE_LENGTH = 65_536;
 
 /**
  * Builds a set of a million seeded names from the text of a list, writes it, loads it, and asks it for names that it has, names below those and
@@ -20,7 +18,7 @@ export async function run(args: readonly string[]): Promise<void> {
   try {
     const file = join(folder, "names");
     const startedAt = performance.now();
-    writeFileSync(file, build(list));
+    writeFileSync(file, buildSet(list));
     const buildSeconds = secondsSince(startedAt);
     const loadedAt = performance.now();
     const bytes = readFileSync(file);
@@ -40,39 +38,6 @@ export async function run(args: readonly string[]): Promise<void> {
   }
 }
 
-function build(list: Uint8Array): Uint8Array {
-  const lists = [{ id: "seeded", name: "Seeded", category: "malware", kind: "filter" }] as const;
-  const builder = createNameSetBuilder({ lists, hashKey: [0x1234567, 0x7654321], day: 20_000, expectedNames: 0, before: null });
-  const reader = createListReader("domains", { mayRewrite: false, origin: null }, (rule) => builder.add(0, { ...rule, scope: "both" }));
-  for (let at = 0; at < list.length; at += PIECE_LENGTH) reader.push(list.subarray(at, at + PIECE_LENGTH));
-  reader.end();
-  return Buffer.concat(builder.finish());
-}
-
-interface Query {
-  readonly wire: Uint8Array;
-  readonly text: string;
-  readonly isHit: boolean;
-}
-
-function queriesOf(names: readonly string[]): readonly Query[] {
-  return Array.from({ length: QUERIES }, (_, index) => {
-    const name = names[(index * 7919) % names.length] as string;
-    const kind = index % 3;
-    // Built from bytes, as the decoder of messages builds it: a text in one piece.
-    const text = Buffer.from(kind === 0 ? name : kind === 1 ? `www.${name}` : `un${name}`).toString("latin1");
-    const wire = Buffer.from([...text.split(".").flatMap((label) => [label.length, ...Buffer.from(label)]), 0]);
-    return { wire, text, isHit: kind < 2 };
-  });
-}
-
-function measureSet(set: NameSet, queries: readonly Query[]): { readonly all: number; readonly hits: number; readonly misses: number } {
-  const wrong = queries.filter(({ wire, isHit }) => set.find(wire).length > 0 !== isHit);
-  if (wrong.length > 0) throw new Error(`${wrong.length} of ${queries.length} names are answered wrong: ${wrong[0]?.text}`);
-  const find = ({ wire }: Query) => set.find(wire).length;
-  return { all: measure(queries, find), hits: measure(queries.filter(({ isHit }) => isHit), find), misses: measure(queries.filter(({ isHit }) => !isHit), find) };
-}
-
 function measureMap(names: readonly string[], queries: readonly Query[]): { readonly bytes: number; readonly lookup_ns: number } {
   const before = process.memoryUsage().heapUsed;
   const map = new Map(names.map((name) => [name, { list: 0, day: 20_000 }]));
@@ -82,19 +47,6 @@ function measureMap(names: readonly string[], queries: readonly Query[]): { read
     return 0;
   });
   return { bytes, lookup_ns: lookup };
-}
-
-/** @returns Nanoseconds of the median round. */
-function measure(queries: readonly Query[], find: (query: Query) => number): number {
-  const rounds = Array.from({ length: ROUNDS }, () => {
-    const startedAt = performance.now();
-    let found = 0;
-    for (const query of queries) found += find(query);
-    const nanoseconds = ((performance.now() - startedAt) * 1e6) / queries.length;
-    if (found > queries.length * 5) throw new Error("names are found too often");
-    return nanoseconds;
-  });
-  return Math.round(rounds.toSorted((a, b) => a - b)[ROUNDS >> 1] as number);
 }
 
 function secondsSince(startedAt: number): number {

@@ -6,11 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
+import { openNameSet } from "@lanthorn/dns";
 import { decodeDns, DNS_RESPONSE_CODE, DNS_TYPE, encodeDns } from "@lanthorn/packets";
 import { unpackDebianPackages } from "../lab/debian-packages.ts";
 import { findFreePort } from "../lab/free-port.ts";
 import { REPOSITORY } from "../lab/lab-state.ts";
 import { waitFor } from "../lab/wait-for.ts";
+import { buildSet, measureSet, queriesOf } from "./dns-lookups.ts";
 import { createSeededNames } from "./dns-seeded-names.ts";
 
 const NAMES = 1_000_000;
@@ -60,7 +62,7 @@ export async function run(args: readonly string[]): Promise<void> {
   try {
     const names = createSeededNames(1, NAMES);
     const place: Place = { folder, names, upstreamPort, programs };
-    writeFileSync(join(folder, "queries"), queriesOf(names).map((name) => `${name} A\n`).join(""));
+    writeFileSync(join(folder, "queries"), linesOf(names).map((name) => `${name} A\n`).join(""));
     const results: Record<string, Measured> = {};
     let reloadWorstMs = 0;
     for (const contestant of CONTESTANTS) {
@@ -79,7 +81,7 @@ export async function run(args: readonly string[]): Promise<void> {
       }
     }
     const { ours, ...peers } = results;
-    console.log(JSON.stringify({ bench: "dns", names: NAMES, ...ours, reload_worst_ms: reloadWorstMs, peers }));
+    console.log(JSON.stringify({ bench: "dns", names: NAMES, ...ours, lookup_ns: lookupNanoseconds(names), reload_worst_ms: reloadWorstMs, peers }));
   } finally {
     upstream.kill();
     rmSync(folder, { recursive: true, force: true });
@@ -97,7 +99,7 @@ const CONTESTANTS: readonly Contestant[] = [
       ].join("\n"));
       const program = join(REPOSITORY, "apps/probe/dist/main.js");
       return spawn(process.execPath, ["--v8-pool-size=1", program, "resolver", "--config", join(folder, "dns.toml")], {
-        env: { ...process.env, MALLOC_ARENA_MAX: "1" }, stdio: ["ignore", "ignore", "inherit"],
+        env: { ...process.env, MALLOC_ARENA_MAX: "1", NODE_OPTIONS: "--max-semi-space-size=2" }, stdio: ["ignore", "ignore", "inherit"],
       });
     },
   },
@@ -129,7 +131,7 @@ const CONTESTANTS: readonly Contestant[] = [
 ];
 
 /** Every other name is blocked. */
-function queriesOf(names: readonly string[]): readonly string[] {
+function linesOf(names: readonly string[]): readonly string[] {
   return Array.from({ length: QUERIES }, (_, index) => (index % 2 === 0 ? names[(index * 7919) % names.length] ?? "" : `free${index % FREE_NAMES}.example.net`));
 }
 
@@ -192,6 +194,13 @@ async function askPaced(port: number, names: readonly string[], until: Promise<u
   await pause(1000);
   socket.close();
   return [...times, ...Array.from(sentAt, () => 1000)];
+}
+
+/** A look-up in the set of the names alone. */
+function lookupNanoseconds(names: readonly string[]): number {
+  const set = openNameSet(buildSet(new TextEncoder().encode(names.join("\n"))));
+  if ("fault" in set) throw new Error(set.fault);
+  return measureSet(set, queriesOf(names)).all;
 }
 
 /** Has the lists read again, and asks until a name that only the new version has is blocked. */

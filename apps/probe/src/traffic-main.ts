@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { createLog, systemClock } from "@lanthorn/runtime";
-import { keepHeapSmall } from "./daemon/small-heap.ts";
+import { keepHeapSmall } from "./small-heap.ts";
 import { runTrafficProcess } from "./traffic/process/run-process.ts";
 
 // A program of its own beside `main.ts`: what the other commands need would stay in the memory of this process. The daemon starts it, and says

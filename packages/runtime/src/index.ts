@@ -11,5 +11,6 @@ export { type Random, seededRandom } from "./seeded-random.ts";
 export { createServiceManager, type ServiceManager } from "./service-manager.ts";
 export { endWithOutput } from "./process/standard-output.ts";
 export { startThread } from "./process/start-thread.ts";
+export { lowerThreadPriority } from "./process/thread-priority.ts";
 export { syncFolder } from "./sync-folder.ts";
 export { readTextFile } from "./text-file.ts";

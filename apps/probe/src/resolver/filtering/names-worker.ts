@@ -2,6 +2,7 @@
 import { openSync, closeSync, readSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { createListGuard, createListReader, createNameSetBuilder, detectFormat, type NameSetBuilder } from "@lanthorn/dns";
+import { lowerThreadPriority } from "@lanthorn/runtime";
 import type { ListOutcome, ListTask, NamesBuilt, NamesTask } from "./names-messages.ts";
 
 const PIECE_BYTES = 1 << 20;
@@ -10,6 +11,8 @@ const SAMPLE_BYTES = 1 << 16;
 const MAX_BYTES = 256 << 20;
 const KEPT_REFUSALS = 5;
 
+// Queries come first where there is one processor for both.
+lowerThreadPriority();
 const task = workerData as NamesTask;
 const builder = createNameSetBuilder({ lists: task.lists, hashKey: [task.hashKey[0], task.hashKey[1]], day: task.day, expectedNames: 0, before: null });
 const outcomes = task.lists.map((list, index) => readList(list, index, builder));
