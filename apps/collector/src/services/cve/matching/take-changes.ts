@@ -55,7 +55,7 @@ export async function takeChanges(
     const changes = await changedDevices(reads, next, { limit: AHEAD, except: allowance.spentDevices(next) });
     if (changes.length === 0) continue;
     try {
-      const taken = await takeDevices(deps, next, { changes, between: () => takeNewest(deps, stopped) });
+      const taken = await takeDevices(deps, next, { changes, between: () => takeNewest(deps, { stopped, taking: changes }) });
       if (taken === null) return null;
       total += taken;
       isIdle = false;
@@ -68,14 +68,18 @@ export async function takeChanges(
   return total;
 }
 
-/** Takes in what has changed last, of each tenant a little. What fails waits for its turn. */
-async function takeNewest(deps: TakeDependencies, stopped: AbortSignal): Promise<void> {
+/**
+ * Takes in what has changed last, of each tenant a little. What fails waits for its turn.
+ * @param options.taking What is being taken in: where that is little, it is as soon done as begun again.
+ */
+async function takeNewest(deps: TakeDependencies, { stopped, taking }: { readonly stopped: AbortSignal; readonly taking: readonly ChangedDevice[] }): Promise<void> {
   const { reads, allowance, judging } = deps;
   if (!deps.isWoken()) return;
   // What the thread has begun for the turn that is interrupted stays begun.
   const nested = { ...deps, judging: { ...judging, begin: () => {} } };
+  const own = taking.length > NEWEST ? [] : taking.map(({ device_id: id }) => id);
   for (let tenantId = await nextTenant(reads, ""); tenantId !== null && !stopped.aborted; tenantId = await nextTenant(reads, tenantId)) {
-    const except = allowance.spentDevices(tenantId);
+    const except = [...allowance.spentDevices(tenantId), ...own];
     const changes = allowance.isSpent(tenantId) ? [] : await changedDevices(reads, tenantId, { limit: NEWEST, except, isNewestFirst: true });
     await takeDevices(nested, tenantId, { changes, between: async () => {} }).catch(() => null);
   }

@@ -22,8 +22,8 @@ interface JudgmentWriter {
   write(softwareId: string, before: ReadonlyMap<string, JudgmentRow>, fresh: readonly FreshJudgment[]): Promise<void>;
 }
 
-/** Judgments that are written in one transaction. */
-export const CHUNK = 1500;
+/** Judgments that are written in one transaction: each is a page of the index by CVEs, and their commit holds the event loop for some milliseconds. */
+export const CHUNK = 600;
 /** And between two turns of the event loop: one or two milliseconds. */
 const TURN = 64;
 /** CVEs that are known to be in `matched_cves`. */
