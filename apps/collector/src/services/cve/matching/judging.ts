@@ -7,7 +7,7 @@ import type { Evidence } from "./evidence.ts";
 import { type JudgmentRow, judgmentsAfter, setJudged, type SoftwareRow } from "./store/match-rows.ts";
 import type { FreshJudgment } from "./thread/match-tasks.ts";
 import type { MatchThread } from "./thread/match-thread.ts";
-import { CHUNK, createJudgmentWriter, type JudgedSoftware } from "./write-judgments.ts";
+import { createJudgmentWriter, type JudgedSoftware, TOGETHER } from "./write-judgments.ts";
 
 /** Software that is known: it has a row. */
 export type KnownSoftware = Pick<SoftwareRow, "id" | "fingerprint" | "product">;
@@ -77,7 +77,7 @@ export function createJudging(deps: JudgingDependencies): Judging {
         if (!answer) return null;
         const { judged, fresh } = answer;
         const rows = waiting.reduce((sum, one) => sum + one.fresh.length, fresh.length);
-        if (rows > CHUNK) await flush();
+        if (rows > TOGETHER) await flush();
         waiting.push({ row: { id: createId(), fingerprint, evidence, ...judged, judged_at: toInstant(clock.now()), is_reported: 1 }, fresh });
       }
       await flush();

@@ -23,7 +23,9 @@ interface JudgmentWriter {
 }
 
 /** Judgments that are written in one transaction: each is a page of the index by CVEs, and their commit holds the event loop for some milliseconds. */
-export const CHUNK = 600;
+const CHUNK = 600;
+/** Judgments of several pieces of software that are written in one transaction: the thread judges the next ones meanwhile. */
+export const TOGETHER = 256;
 /** And between two turns of the event loop: one or two milliseconds. */
 const TURN = 64;
 /** CVEs that are known to be in `matched_cves`. */

@@ -17,8 +17,10 @@ export interface OpenList {
 
 /** CVEs of an event or alert: who is interested in the others reads the list. */
 const MAX_WORST = 10;
-/** Some kilobytes each. */
-const MAX_LISTS = 4096;
+/** Characters of all lists together: those of some ten thousand pieces of software. */
+const MAX_CHARACTERS = 32_000_000;
+/** Of one of the worst, about. */
+const CHARACTERS_OF_CVE = 300;
 const GRAVEST_FIRST: readonly Severity[] = ["critical", "high", "medium", "low"];
 
 /** What is known to be exploited is critical, whatever its score. */
@@ -47,7 +49,7 @@ export interface OpenLists {
 
 /** Keeps the lists that were used last. Software that is judged again has another list. */
 export function createOpenLists(): OpenLists {
-  const lists = createRecent<OpenList>(MAX_LISTS);
+  const lists = createRecent<OpenList>(MAX_CHARACTERS);
   return {
     async of(db, services, facts) {
       const [first] = services;
@@ -58,7 +60,7 @@ export function createOpenLists(): OpenLists {
       let list = lists.get(key);
       if (list === undefined) {
         list = listOpen(await openOfSoftware(db, id));
-        lists.set(key, list, 1);
+        lists.set(key, list, list.ids.length + list.worst.length * CHARACTERS_OF_CVE);
       }
       return list.count * services.length > MAX_OPEN ? null : { ...list, worst: list.worst.map((cve) => ({ ...cve, service, port })) };
     },

@@ -12,8 +12,8 @@ export interface MatchThread {
 
 /** The slowest that was measured takes a second on a quiet machine: a kernel without a version, whose records are not open. */
 const MAX_TASK_MS = 120_000;
-/** Beyond that the parsed records are not worth their memory. */
-const IDLE_MS = 5 * 60_000;
+/** Beyond that the parsed records are not worth their memory. To read those of a product again takes up to a second, for which a changed service waits. */
+const IDLE_MS = 30 * 60_000;
 const MAX_HEAP_MB = 512;
 
 interface Waiting {
@@ -22,7 +22,7 @@ interface Waiting {
   readonly part: (judgments: readonly FreshJudgment[]) => void;
 }
 
-/** Starts the thread at the first question, and ends it after five minutes without one. A thread that dies fails its questions and is replaced. */
+/** Starts the thread at the first question, and ends it after half an hour without one. A thread that dies fails its questions and is replaced. */
 export function createMatchThread(directory: string, { clock, log }: {
   readonly clock: Pick<Clock, "after">; readonly log: Pick<Log, "error">;
 }): MatchThread {

@@ -1,10 +1,12 @@
 // The thread in which software is judged: a product may have thousands of CVEs.
 import { parentPort, workerData } from "node:worker_threads";
-import { describeError, silentLog } from "@lanthorn/runtime";
+import { describeError, lowerThreadPriority, silentLog } from "@lanthorn/runtime";
 import { openCveReader } from "../../database/reader.ts";
 import type { MatchAnswer, MatchTask } from "./match-tasks.ts";
 import { createMatchWork } from "./match-work.ts";
 
+// Whoever serves requests comes first.
+lowerThreadPriority();
 const { directory } = workerData as { readonly directory: string };
 // The collector's own reader says what is wrong with a file.
 const work = createMatchWork(openCveReader(directory, { log: silentLog }));
