@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import { Kysely } from "kysely";
 import { CollectorError } from "../errors.ts";
-import { createCheckpoints } from "./checkpoints/checkpoints.ts";
+import { createCheckpoints, LONG_LOG_BYTES } from "./checkpoints/checkpoints.ts";
 import type { Database, Prepare } from "./handles.ts";
 import type { Schema } from "./schema.ts";
 import { dialectOf } from "./query/statements.ts";
@@ -13,8 +13,8 @@ const CACHE_KIBIBYTES = 32_768;
 /** How long to wait for another process (a backup, a person with `sqlite3`) that holds the write lock. */
 const BUSY_TIMEOUT_MS = 5000;
 
-/** 192 MB of the write-ahead log: a commit folds it into the file only where the thread that does it has failed. */
-const LOG_PAGES = 48_000;
+/** 64 MB of the write-ahead log: a commit folds it into the file only where the thread that does it has failed. */
+const LOG_PAGES = 16_000;
 
 /**
  * One connection that writes and one that reads.
@@ -59,6 +59,7 @@ function connect(file: string): Sqlite.Database {
       connection.pragma("journal_mode = WAL");
       connection.pragma("synchronous = FULL");
       connection.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);
+      connection.pragma(`journal_size_limit = ${LONG_LOG_BYTES}`);
       connection.pragma("foreign_keys = ON");
       connection.pragma(`cache_size = -${CACHE_KIBIBYTES}`);
     } catch (error) {

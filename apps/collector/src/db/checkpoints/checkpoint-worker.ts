@@ -2,7 +2,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "@lanthorn/runtime";
 import Sqlite from "better-sqlite3";
-import type { Folded } from "./checkpoints.ts";
 
 /** Without work for so long, it ends. */
 const IDLE_MS = 60_000;
@@ -19,8 +18,8 @@ let cancel = systemClock.after(IDLE_MS, end);
 
 parentPort?.on("message", () => {
   cancel();
-  const [result] = connection.pragma("wal_checkpoint(PASSIVE)") as readonly { readonly log: number }[];
+  connection.pragma("wal_checkpoint(PASSIVE)");
   cancel = systemClock.after(IDLE_MS, end);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
-  parentPort?.postMessage({ logPages: result?.log ?? 0 } satisfies Folded);
+  parentPort?.postMessage(null);
 });

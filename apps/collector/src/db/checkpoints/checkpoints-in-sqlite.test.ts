@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { nextTurn } from "@lanthorn/runtime";
+import { createId, nextTurn } from "@lanthorn/runtime";
 import Sqlite from "better-sqlite3";
 import { Kysely, sql } from "kysely";
 import { expect, test } from "vitest";
@@ -37,7 +37,8 @@ test("the log of a writer that never rests begins anew, and grows no more", asyn
   const connection = new Sqlite(file);
   connection.pragma("journal_mode = WAL");
   connection.pragma("wal_autocheckpoint = 0");
-  const checkpoints = createCheckpoints(file, { rows: 20, longPages: 100 });
+  connection.pragma("journal_size_limit = 400000");
+  const checkpoints = createCheckpoints(file, { rows: 20, longBytes: 400_000 });
   const db = new Kysely<object>({ dialect: dialectOf(connection, checkpoints) });
   try {
     await sql`create table busy (id integer primary key, text text)`.execute(db);
@@ -55,6 +56,42 @@ test("the log of a writer that never rests begins anew, and grows no more", asyn
   } finally {
     await checkpoints.close();
     await db.destroy();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("the log of a writer that never rests has at most 32 MB, and is cut to that after a transaction or reader that made it longer", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "lanthorn-checkpoints-"));
+  const [most, text] = [32 * 1024 * 1024, "x".repeat(3000)];
+  const { db, close } = await openTestDatabase(folder);
+  const reader = new Sqlite(join(folder, "lanthorn.db"), { readonly: true });
+  const size = () => statSync(join(folder, "lanthorn.db-wal")).size;
+  const write = (rows: number) => db.transaction().execute(async (trx) => {
+    for (let row = 0; row < rows; row += 1) await trx.insertInto("tenants").values({ id: createId(), name: text, created_at: "" }).execute();
+  });
+  const writeUntilCut = async () => {
+    for (let turn = 0; turn < 2000 && size() > most; turn += 1) await write(100);
+    expect(size()).toBeLessThanOrEqual(most);
+  };
+  try {
+    let longest = 0;
+    for (let turn = 0; turn < 400; turn += 1) {
+      await write(100);
+      longest = Math.max(longest, size());
+    }
+    expect(longest).toBeLessThanOrEqual(most);
+    await write(15_000);
+    expect(size()).toBeGreaterThan(most);
+    await writeUntilCut();
+    reader.exec("begin");
+    reader.prepare("select count(*) from tenants").get();
+    for (let turn = 0; turn < 200; turn += 1) await write(100);
+    expect(size()).toBeGreaterThan(most);
+    reader.exec("commit");
+    await writeUntilCut();
+  } finally {
+    reader.close();
+    await close();
     rmSync(folder, { recursive: true });
   }
 });
