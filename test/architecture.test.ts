@@ -27,7 +27,7 @@ const LIBRARY_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 /** Packages of ours that an app may use. An app that is not here fails the test. */
 const APP_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   probe: ["packets", "packet-io", "traffic", "fingerprints", "ids", "dns", "contract", "client", "runtime"],
-  collector: ["fingerprints", "ids", "vulnerability", "contract", "runtime"],
+  collector: ["dns", "fingerprints", "ids", "vulnerability", "contract", "runtime"],
   cli: ["contract", "client", "packets", "runtime"],
 };
 
@@ -56,8 +56,9 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["backups", "certificates"],
     ["gateway"],
     ["broker", "documents", "events", "identity", "services/auth", "services/bundles", "services/sites", "services/vault"],
+    ["sources"],
     [
-      "deliveries", "replicas", "retention", "services/alerts", "services/backups", "services/baselines", "services/config-versions", "services/cve", "services/guards", "services/ids", "services/ipam",
+      "deliveries", "replicas", "retention", "services/alerts", "services/backups", "services/baselines", "services/config-versions", "services/cve", "services/dns", "services/guards", "services/ids", "services/ipam",
       "services/license", "services/pcap", "services/scans", "services/topology",
     ],
     ["ingest", "services/audit", "services/events"],

@@ -23,11 +23,11 @@ import { openConfigVersions } from "./services/config-versions/open.ts";
 import { openCve } from "./services/cve/open.ts";
 import { openDevices } from "./services/devices/open.ts";
 import { openDiplomat } from "./services/diplomat/open.ts";
+import { openDns } from "./services/dns/open.ts";
 import { openEvents } from "./services/events/open.ts";
 import { openFeeds } from "./services/feeds/open.ts";
 import { openFiles } from "./services/files/open.ts";
 import { openGuards } from "./services/guards/open.ts";
-import type { PublishBundle } from "./services/ids/bundles/site-bundles.ts";
 import { openIds } from "./services/ids/open.ts";
 import { createIpam } from "./services/ipam/ipam.ts";
 import { openLicense } from "./services/license/open.ts";
@@ -103,7 +103,9 @@ export async function openServices(
     shared: hasRowLocks(db) && configuration.feeds.directory !== undefined ? join(configuration.feeds.directory, "cve-database") : null,
   });
   const feeds = openFeeds(configuration, { ...parts, version, operatorTenant: backups.operatorTenant, consumers: { cve: cve.takeFeeds }, loaded: cve.loaded, refresh: cve.refresh });
-  const ids = openIds(configuration, { ...own, events: links.eventLog, published, captures: pcap.downloads, publish: publisherOf(bundles, { authority: base.authority, clock }), fetchFile: feeds.fetchFile, onPublished: onSite });
+  const bundled = { ...own, events: links.eventLog, published, publish: publisherOf(bundles, { authority: base.authority, clock }), fetchFile: feeds.fetchFile, onPublished: onSite };
+  const ids = openIds(configuration, { ...bundled, captures: pcap.downloads });
+  const dns = openDns(configuration, bundled);
 
   const modules: readonly ServiceModule[] = [
     auth,
@@ -127,6 +129,7 @@ export async function openServices(
     guards,
     feeds,
     ids,
+    dns,
     cve,
     openBaselines({ ...parts, topologyOf: topology.topologyOf, networks: guards }, { keepDays: alertSettings.keep_days }),
   ];
@@ -145,6 +148,6 @@ export async function openServices(
 }
 
 /** Signs a site's bundle and keeps it. */
-function publisherOf(bundles: BundlesStore, { authority, clock }: { readonly authority: Base["authority"]; readonly clock: CollectorDependencies["clock"] }): PublishBundle {
-  return async ({ siteId, ...bundle }) => bundles.publish(await createPublication(authority, bundle), toInstant(clock.now()), siteId);
+function publisherOf(bundles: BundlesStore, { authority, clock }: { readonly authority: Base["authority"]; readonly clock: CollectorDependencies["clock"] }) {
+  return async ({ siteId, ...bundle }: Parameters<typeof createPublication>[1] & { readonly siteId: string }) => bundles.publish(await createPublication(authority, bundle), toInstant(clock.now()), siteId);
 }

@@ -17,6 +17,7 @@ export * from "./uplink/credentials.ts";
 export * from "./uplink/enrollment.ts";
 export * from "./uplink/scan-profiles.ts";
 export * from "./uplink/bundles.ts";
+export * from "./uplink/dns/bundle.ts";
 export * from "./uplink/ids/state.ts";
 export * from "./uplink/ids/bundle.ts";
 export * from "./uplink/ids/suppressions.ts";

@@ -1,5 +1,5 @@
 export { registrableDomain, type RegistrableDomain } from "./names/registrable-domain.ts";
-export { MAX_KEY_LENGTH, parseHostName } from "./names/name-key.ts";
+export { formatKey, MAX_KEY_LENGTH, parseHostName } from "./names/name-key.ts";
 export type { HashKey } from "./names/name-hash.ts";
 export type { StoredRule } from "./names/rule-table.ts";
 export type { ListFacts } from "./names/name-set-file.ts";
@@ -8,6 +8,7 @@ export { createNameSetBuilder, type NameSetBuilder, type NameSetOptions } from "
 export type { BlockAnswer, ClientTerm, ListRule, RuleBody, RuleConditions, RuleEffect, RuleScope, RuleTrigger } from "./lists/list-rule.ts";
 export { type RecordData, type RecordText, toDnsRecord } from "./lists/record-text.ts";
 export { createListReader, type ListFormat, type ListReader, type ListReport, type RefusedLine } from "./lists/list-reader.ts";
+export { createDatedListReader, type EmitDatedRule } from "./lists/dated-list.ts";
 export type { EmitRule, ListOptions } from "./lists/line-parser.ts";
 export { detectFormat } from "./lists/detect-format.ts";
 export { createListGuard, type ListFault, type ListGuard, type ListGuardOptions } from "./lists/list-guards.ts";
@@ -15,6 +16,7 @@ export { createPassiveDns, type PassiveDns, type PassiveDnsCounters, type Passiv
 export { DNS_SUSPICIONS, type DnsExchange, type DnsSuspicion, type DnsSuspicionKind } from "./passive/suspicion.ts";
 export type { HelloFact } from "./passive/detectors/encrypted-dns.ts";
 export type { Allowance, DnsClient, DnsQuery, DnsRules, ListChoice, Pause, Policy, PolicyAnswer, PolicyScope } from "./policy/policy.ts";
+export { clientOfDevice, rulesOfSite, type SiteDevice, type SitePolicy } from "./policy/site-policy.ts";
 export type { Schedule, ScheduleSpan } from "./policy/schedule.ts";
 export type { ExtendedError, MatchedRecord, MatchedRule, Verdict, VerdictAnswer, VerdictReason, VerdictStep } from "./policy/verdict.ts";
 export { type AnswerFacts, readAnswerFacts } from "./policy/answer-facts.ts";

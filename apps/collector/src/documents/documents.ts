@@ -45,6 +45,7 @@ const TAGS: Readonly<Record<string, string>> = {
   backups: "Copies of the whole deployment.",
   cve: "Known vulnerabilities of devices.",
   devices: "The inventory: devices, their ports and their history.",
+  dns: "The filtering resolver: block lists, policies, what is allowed for a while, and why a name is blocked.",
   events: "The event log, in order.",
   health: "Whether the collector works.",
   ids: "Intrusion detection: rules, what is changed and suppressed, and how much there is.",

@@ -12,6 +12,7 @@ import { backupsOperations } from "./operations/backups.ts";
 import { configVersionsOperations } from "./operations/config-versions.ts";
 import { cveOperations } from "./operations/cve.ts";
 import { devicesOperations } from "./operations/devices.ts";
+import { dnsOperations } from "./operations/dns.ts";
 import { webhooksOperations } from "./operations/webhooks.ts";
 import { eventsOperations } from "./operations/events.ts";
 import { idsOperations } from "./operations/ids.ts";
@@ -27,5 +28,5 @@ export const OPERATIONS = {
   ...healthOperations, ...agentsOperations, ...bundlesOperations, ...filesOperations, ...sitesOperations, ...alertsOperations,
   ...auditOperations, ...authOperations, ...backupsOperations, ...configVersionsOperations, ...devicesOperations, ...webhooksOperations,
   ...eventsOperations, ...ipamOperations, ...licenseOperations, ...guardsOperations, ...scansOperations, ...topologyOperations, ...vaultOperations,
-  ...baselinesOperations, ...pcapOperations, ...cveOperations, ...idsOperations,
+  ...baselinesOperations, ...pcapOperations, ...cveOperations, ...idsOperations, ...dnsOperations,
 };

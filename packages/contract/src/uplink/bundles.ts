@@ -39,6 +39,8 @@ export const BUNDLE_KINDS = {
   fingerprints: { maxBytes: 16 * MIB, maxParts: 2000, text: "databases of fingerprints in the Recog format", isOfSite: false },
   // All of Emerging Threats' open rules, those that are off too, have some 25 MB.
   ids: { maxBytes: 64 * MIB, maxParts: 2000, text: "rules of intrusion detection", isOfSite: true },
+  // A million names have some 10 MB, packed.
+  dns: { maxBytes: 64 * MIB, maxParts: 2000, text: "names that the site's resolver blocks, and for whom", isOfSite: true },
 } as const satisfies Readonly<Record<string, BundleLimits>>;
 
 /** What comes before a manifest in what is signed: nothing else that is ever signed begins so. */

@@ -22,8 +22,11 @@ export interface NameSetOptions {
 
 /** Takes the rules of all lists, one list after the other. */
 export interface NameSetBuilder {
-  /** @returns False where there is no room: too many names, or too many different rules. Then the rule is left out. */
-  add(list: number, rule: ListRule): boolean;
+  /**
+   * @param firstSeenDay Days since 1970 of a name that is not in the set yet; by `before` and `day` where it is left out.
+   * @returns False where there is no room: too many names, or too many different rules. Then the rule is left out.
+   */
+  add(list: number, rule: ListRule, firstSeenDay?: number): boolean;
   /** Names and networks so far. */
   readonly size: () => number;
   /** @returns The file in pieces; the builder is used up. */
@@ -39,13 +42,13 @@ export function createNameSetBuilder(options: NameSetOptions): NameSetBuilder {
 
   return {
     size: table.size,
-    add(list, rule) {
+    add(list, rule, firstSeenDay) {
       const number = rules.ruleOf(list, rule);
       if (number < 0) return false;
       const place = table.place(rule.key);
       if (place === null) return false;
       const { record, isNew } = place;
-      if (isNew) writeDay(record, options.before?.firstSeenDay(rule.key) ?? options.day);
+      if (isNew) writeDay(record, firstSeenDay ?? options.before?.firstSeenDay(rule.key) ?? options.day);
       const set = rules.extend(readSet(record.page, record.at), number);
       if (set < 0) return false;
       writeSet(record, set);

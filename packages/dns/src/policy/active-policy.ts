@@ -41,7 +41,7 @@ export function createPolicyFinder(sets: readonly NameSet[], rules: Pick<DnsRule
     find(query) {
       const found = prepared.find(({ scope }) => isInScope(scope, query.client));
       if (!found) return null;
-      return found.always ?? activate(sets, found.policy, found.choices, (schedule) => times.isActive(schedule, zoneOf(query.client), query.atMs));
+      return found.always ?? activate(sets, found.policy, found.choices, (schedule) => times.isActive(schedule, schedule.timeZone ?? zoneOf(query.client), query.atMs));
     },
   };
 }

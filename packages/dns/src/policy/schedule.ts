@@ -11,6 +11,8 @@ export interface ScheduleSpan {
 /** Holds in any of its spans. */
 export interface Schedule {
   readonly spans: readonly ScheduleSpan[];
+  /** As the IANA names it; the site's where it is left out. */
+  readonly timeZone?: string;
 }
 
 /** Local days and minutes of time zones. */

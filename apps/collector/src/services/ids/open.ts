@@ -10,6 +10,8 @@ import type { Audit } from "../../gateway/audit.ts";
 import { ApiError } from "../../gateway/errors.ts";
 import { createJob, createRetentionJob, type Job } from "../../jobs/job.ts";
 import type { ServiceModule } from "../../service-module.ts";
+import type { FetchFile } from "../../sources/fetch-source.ts";
+import { createSourceHealth } from "../../sources/source-health.ts";
 import { publishSiteBundles, type PublishBundle } from "./bundles/site-bundles.ts";
 import { createSiteBundlesStore } from "./bundles/store.ts";
 import { createCountsStore } from "./noise/counts-store.ts";
@@ -23,11 +25,10 @@ import { createSuppressionsService } from "./noise/suppressions.ts";
 import { idsRoutes, rulesetsRoutes } from "./routes.ts";
 import { createRulesService } from "./rules-service.ts";
 import { createRulesThread, type RulesThread } from "./rules/rules-thread.ts";
-import { createRulesetHealth } from "./rulesets/health.ts";
 import { createRulesetsService } from "./rulesets/service.ts";
 import { createVersionsService } from "./rulesets/versions.ts";
 import { createRulesetsStore } from "./rulesets/store.ts";
-import { type FetchFile, updateRuleset } from "./rulesets/update-ruleset.ts";
+import { updateRuleset } from "./rulesets/update-ruleset.ts";
 import { createSupportService, readIdsStates } from "./support.ts";
 import { createTrialsService, type StoredCaptures } from "./trials/service.ts";
 import { createTrials } from "./trials/trials.ts";
@@ -64,7 +65,7 @@ export function openIds({ data_dir: dataDir, feeds: { alert_after_hours: alertAf
   const store = createRulesetsStore(deps);
   const [noise, counts, siteBundles] = [createNoiseStore(deps), createCountsStore(deps), createSiteBundlesStore(deps)];
   const thread = createRulesThread({ clock, log, load: (ref) => store.content(ref) });
-  const health = createRulesetHealth({ ...deps, store, alertAfterMs: alertAfterHours * HOUR_MS });
+  const health = createSourceHealth({ ...deps, store, what: { feed: "ids-rules", title: "Rules" }, alertAfterMs: alertAfterHours * HOUR_MS });
   const trials = createTrials({ clock, log });
   const asked: Pick<RulesThread, "ask"> = {
     ask: (...question) => thread.ask(...question).catch((cause: unknown) => {

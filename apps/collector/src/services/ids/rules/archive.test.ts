@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { archive, tarEntry } from "../testing/rules.ts";
 import { unpackRules } from "./archive.ts";
-import { FileRefused } from "./file-refused.ts";
+import { FileRefused } from "../../../sources/file-refused.ts";
 
 const LIMITS = { maxUnpackedBytes: 100_000, maxFiles: 5 };
 const unpack = (bytes: Uint8Array) => unpackRules(bytes, "a/emerging.rules.gz", LIMITS).map(({ name, bytes: content }) => [name, Buffer.from(content).toString()]);

@@ -1,5 +1,5 @@
 import { gunzipSync } from "node:zlib";
-import { FileRefused } from "./file-refused.ts";
+import { FileRefused } from "../../../sources/file-refused.ts";
 
 /** A file of an archive. */
 export interface PublishedFile {

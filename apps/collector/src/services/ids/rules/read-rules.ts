@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { idsCategoryKey, idsCategoryOf } from "@lanthorn/contract";
 import { type ListedRule, parseClassifications, parseReferences, parseRules, readRuleList, type Rule } from "@lanthorn/ids";
 import { type PublishedFile, unpackRules } from "./archive.ts";
-import { FileRefused } from "./file-refused.ts";
+import { FileRefused } from "../../../sources/file-refused.ts";
 import { type RuleContent, type RuleCounts, type RuleRecord, ruleKey, type UnreadableRule } from "./records.ts";
 
 /** Of all files together, unpacked. Emerging Threats' open rules have 30 MB. */

@@ -1,14 +1,15 @@
 // The thread in which rules are read, searched and made into bundles: fifty thousand of them take seconds.
 import { parentPort } from "node:worker_threads";
 import { describeError } from "@lanthorn/runtime";
-import { FileRefused } from "./file-refused.ts";
-import type { RuleAnswer, RuleTask } from "./tasks.ts";
+import { FileRefused } from "../../../sources/file-refused.ts";
+import type { TaskAnswer } from "../../../sources/task-thread.ts";
+import type { RuleTask } from "./tasks.ts";
 import { createRuleWork } from "./work.ts";
 
 const work = createRuleWork();
 
 parentPort?.on("message", (task: RuleTask) => {
-  let answer: RuleAnswer;
+  let answer: TaskAnswer;
   try {
     answer = { id: task.id, output: work(task) };
   } catch (error) {

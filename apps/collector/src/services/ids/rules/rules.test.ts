@@ -3,7 +3,7 @@ import { archive, ruleText } from "../testing/rules.ts";
 import { buildBundle } from "./build-bundle.ts";
 import { compareRules } from "./diff.ts";
 import { createEffective, textOf } from "./effective.ts";
-import { FileRefused } from "./file-refused.ts";
+import { FileRefused } from "../../../sources/file-refused.ts";
 import { openContent, readPublished } from "./read-rules.ts";
 import type { Override } from "./records.ts";
 import { searchRules } from "./search.ts";

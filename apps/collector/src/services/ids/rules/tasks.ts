@@ -52,10 +52,6 @@ export type RuleTask = { readonly [N in RuleTaskName]: {
   readonly contents: readonly { readonly key: string; readonly content: Uint8Array }[];
 } }[RuleTaskName];
 
-/** An answer: what was asked for, what was published and cannot be taken, or a failure. */
-export type RuleAnswer =
-  | { readonly id: number; readonly output: RuleTasks[RuleTaskName]["output"] } | { readonly id: number; readonly refused: string } | { readonly id: number; readonly error: string };
-
 /** By which the thread keeps a version. */
 export function versionKey({ rulesetId, version }: VersionRef): string {
   return `${rulesetId}/${version}`;

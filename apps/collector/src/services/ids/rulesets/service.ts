@@ -9,7 +9,7 @@ import type { Actor } from "../../../gateway/environment.ts";
 import { ApiError, notFound, requireSite } from "../../../gateway/errors.ts";
 import { type IdPage, pageOfAll } from "../../../gateway/page.ts";
 import { badRequest } from "../../../gateway/route.ts";
-import { FileRefused } from "../rules/file-refused.ts";
+import { FileRefused } from "../../../sources/file-refused.ts";
 import type { RulesThread } from "../rules/rules-thread.ts";
 import { createRulesetChanges, targetOf } from "./changes.ts";
 import { toRuleset } from "./records.ts";
