@@ -1,11 +1,11 @@
 import { AuditRecord, listEnvelope } from "@lanthorn/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningCollector, startCollector } from "./testing/collector.ts";
-import { type Answer, bearer, type Call, send } from "./testing/every-call.ts";
+import { type Answer, bearer, type Call, requiredQuery, send } from "./testing/every-call.ts";
 import { type Neighbor, settleNeighbor } from "./testing/neighbor.ts";
 
 /** Names in paths of what is the same for all tenants. */
-const OF_ALL: ReadonlySet<string> = new Set(["cve_id", "signature_id", "ruleset_version"]);
+const OF_ALL: ReadonlySet<string> = new Set(["cve_id", "signature_id", "ruleset_version", "dns_list_version"]);
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
 let collector: RunningCollector;
@@ -58,7 +58,7 @@ describe("another tenant", () => {
       for (const { name } of (call.operation.parameters ?? []).filter(({ in: place }) => place === "query")) {
         const value = neighbor.known.get(name);
         if (value === undefined) continue;
-        const answer = await tryIt(call, { query: { [name]: value } });
+        const answer = await tryIt(call, { query: { ...requiredQuery(call.operation), [name]: value } });
         if (!isEmptyList(answer) && answer.status !== 404) faults.push(`?${name}: ${faultOf(call, answer)}`);
       }
     }

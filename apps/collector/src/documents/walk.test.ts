@@ -4,6 +4,7 @@ import type { OpenApiDocument, Operation, Parameter } from "./openapi.ts";
 import { exampleOf } from "./examples.ts";
 import { type Answers, createAnswers } from "./testing/answers.ts";
 import { OTHER_PASSWORD, type RunningCollector, startCollector } from "./testing/collector.ts";
+import { requiredQuery } from "./testing/every-call.ts";
 import { wrongInputs } from "./testing/wrong-input.ts";
 
 interface Call {
@@ -104,7 +105,7 @@ function callsOf({ paths }: OpenApiDocument): readonly Call[] {
 
 async function make({ method, path, operation }: Call, { path: values = {}, query = {}, body, token }: Given) {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? exampleFor(operation, name)));
-  const response = await fetch(`${collector.url}${filled}?${new URLSearchParams(query).toString()}`, {
+  const response = await fetch(`${collector.url}${filled}?${new URLSearchParams({ ...requiredQuery(operation), ...query }).toString()}`, {
     method: method.toUpperCase(),
     headers: {
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),

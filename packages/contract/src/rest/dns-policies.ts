@@ -53,7 +53,6 @@ const DnsListChoice = z.strictObject({
   mode: z.enum(["enforce", "observe"]).default("enforce").describe("`observe`: it is said what the list would have done, and nothing is blocked."),
   schedule: DnsSchedule.nullable().default(null).describe("When it is used. Null: always."),
 }).refine(({ list_id: list, category }) => (list === undefined) !== (category === undefined), "exactly one of list_id and category is needed");
-export type DnsListChoice = z.infer<typeof DnsListChoice>;
 
 const Fields = {
   name: z.string().trim().min(1).max(100).describe("Its name, for people."),
@@ -81,7 +80,7 @@ export type DnsPolicyCreate = z.infer<typeof DnsPolicyCreate>;
 export const DnsPolicyUpdate = z.strictObject(z.object(Fields).partial().shape);
 export type DnsPolicyUpdate = z.infer<typeof DnsPolicyUpdate>;
 
-const Name = z.string().trim().min(1).max(254).describe("The name, as `shop.example`.");
+const Name = z.string().trim().min(1).max(254).describe("The name, as `shop.example`.").meta({ examples: ["shop.example"] });
 const Reason = z.string().trim().max(255).default("").describe("Why, for later readers.");
 const Made = { reason: z.string().describe("Why it was made. Empty for no reason."), created_by: z.string().describe("Name of the user who made it."), created_at: Instant.describe("When it was made.") };
 const Subdomains = z.boolean().describe("Whether it is also for the names below it.");

@@ -63,6 +63,11 @@ export function exampleBody({ operation }: Call, document: OpenApiDocument): unk
   return content && (content.example ?? exampleOf(content.schema ?? {}, document.components.schemas));
 }
 
+/** Query parameters that must be there, as the document shows them. */
+export function requiredQuery({ parameters = [] }: Operation): Record<string, string> {
+  return Object.fromEntries(parameters.filter(({ in: place, required }) => place === "query" && required === true).map(({ name, example }) => [name, String(example)]));
+}
+
 export function bearer(token: string): Record<string, string> {
   return { authorization: `Bearer ${token}` };
 }
