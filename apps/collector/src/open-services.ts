@@ -133,7 +133,14 @@ export async function openServices(
     cve,
     openBaselines({ ...parts, topologyOf: topology.topologyOf, networks: guards }, { keepDays: alertSettings.keep_days }),
   ];
-  const commands: Services["commands"] = {
+  return { modules, agents, commands: commandsOf({ scans, pcap, guards }), diplomat, softwareChanged: cve.softwareChanged };
+}
+
+/** Whose commands come up with a probe, and who reads its replies. */
+function commandsOf({ scans, pcap, guards }: {
+  readonly scans: ReturnType<typeof createScans>; readonly pcap: ReturnType<typeof openPcap>; readonly guards: ReturnType<typeof openGuards>;
+}): Services["commands"] {
+  return {
     async online(probe, runId) {
       await scans.online(probe, runId);
       await pcap.online(probe);
@@ -144,7 +151,6 @@ export async function openServices(
       await pcap.replied(probe, reply);
     },
   };
-  return { modules, agents, commands, diplomat, softwareChanged: cve.softwareChanged };
 }
 
 /** Signs a site's bundle and keeps it. */

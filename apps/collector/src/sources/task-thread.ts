@@ -49,9 +49,8 @@ export function createTaskThread({ clock, log, start, what, codes }: {
     await stopped?.terminate();
   };
   const failAll = (reason: string) => {
-    const all = [...waiting.values()];
+    for (const { reject } of waiting.values()) reject(failure(reason));
     waiting.clear();
-    for (const { reject } of all) reject(failure(reason));
   };
   const fail = (reason: string) => {
     log.error({ reason }, `the thread that reads ${what} failed`);
@@ -60,8 +59,7 @@ export function createTaskThread({ clock, log, start, what, codes }: {
   };
   const setTimer = () => {
     cancelTimer();
-    cancelTimer = waiting.size > 0
-      ? clock.after(MAX_TASK_MS, () => fail(`no answer within ${MAX_TASK_MS / 1000} s`)) : clock.after(IDLE_MS, () => void stop());
+    cancelTimer = waiting.size > 0 ? clock.after(MAX_TASK_MS, () => fail(`no answer within ${MAX_TASK_MS / 1000} s`)) : clock.after(IDLE_MS, () => void stop());
   };
   const take = (answer: TaskAnswer) => {
     const one = waiting.get(answer.id);
@@ -73,9 +71,7 @@ export function createTaskThread({ clock, log, start, what, codes }: {
   };
   const startThread = (): Worker => {
     const started = start();
-    started.on("message", take);
-    started.on("error", (error) => fail(describeError(error)));
-    started.on("exit", () => fail("its thread ended"));
+    started.on("message", take).on("error", (error) => fail(describeError(error))).on("exit", () => fail("its thread ended"));
     started.unref();
     return started;
   };

@@ -14,6 +14,7 @@ import { createSiteBundlesStore } from "./bundles/store.ts";
 import { createCheckService } from "./check.ts";
 import { createListsService } from "./lists/service.ts";
 import { createListsStore } from "./lists/store.ts";
+import { createVersionsService } from "./lists/versions.ts";
 import { updateList } from "./lists/update-list.ts";
 import { createNamesThread } from "./names/names-thread.ts";
 import { createDecisionsService } from "./policies/decisions.ts";
@@ -70,7 +71,7 @@ export function openDns({ data_dir: dataDir, feeds: { alert_after_hours: alertAf
   const check = createCheckService({ lists, policies, thread, clock });
   const policiesService = createPoliciesService({ store: policies, audit, clock, onChanged, listExists: async (trx, tenantId, id) => (await lists.byId(trx, tenantId, id)) !== null });
   const services = {
-    check, bundles, policies: policiesService,
+    check, bundles, policies: policiesService, versions: createVersionsService({ store: lists, audit, clock, onChanged }),
     lists: createListsService({
       store: lists, thread, audit, clock, protectedNames, onFirst: policiesService.addFirst, onGone: health.end, published: deps.published, onChanged, onDue: () => void updates.runSoon(),
     }),

@@ -7,12 +7,14 @@ import { missing } from "../../gateway/route.ts";
 import type { SiteBundlesStore } from "./bundles/store.ts";
 import type { CheckService } from "./check.ts";
 import type { ListsService } from "./lists/service.ts";
+import type { VersionsService } from "./lists/versions.ts";
 import type { DecisionsService } from "./policies/decisions.ts";
 import type { PoliciesService } from "./policies/policies.ts";
 
 /** What the routes of the filtering resolver use. */
 export interface DnsServices {
   readonly lists: ListsService;
+  readonly versions: VersionsService;
   readonly policies: PoliciesService;
   readonly decisions: DecisionsService;
   readonly check: CheckService;
@@ -54,15 +56,15 @@ export const listsRoutes = routes(
   }, async (c, { lists }) => c.json(await lists.fetchNow(actorOf(c), c.req.valid("param").dns_list_id), 202)),
   endpoint("sensors:write", dnsOperations.rollBackDnsList, {
     summary: "Go back to the version before of a block list", description: "The version that was active before becomes active again. Probes get it as a new version of their bundle.", answer: "The list",
-  }, async (c, { lists }) => c.json(await lists.activate(actorOf(c), c.req.valid("param").dns_list_id, null), 200)),
+  }, async (c, { versions }) => c.json(await versions.activate(actorOf(c), c.req.valid("param").dns_list_id, null), 200)),
   endpoint("sensors:read", dnsOperations.listDnsListVersions, {
     summary: "List the versions of a block list", description: "Those that are kept: the active one and the newest, three in all.", answer: "Versions, the newest first",
-  }, async (c, { lists }) => c.json(toAnswer(await lists.versions(identityOf(c).tenantId, c.req.valid("param").dns_list_id)), 200)),
+  }, async (c, { versions }) => c.json(toAnswer(await versions.versions(identityOf(c).tenantId, c.req.valid("param").dns_list_id)), 200)),
   endpoint("sensors:write", dnsOperations.activateDnsListVersion, {
     summary: "Activate a version of a block list", description: "Also one that was held back, and an older one. The sites' probes get it within a minute.", answer: "The list",
-  }, async (c, { lists }) => {
+  }, async (c, { versions }) => {
     const { dns_list_id: id, dns_list_version: version } = c.req.valid("param");
-    return c.json(await lists.activate(actorOf(c), id, numberOf(version, "version")), 200);
+    return c.json(await versions.activate(actorOf(c), id, numberOf(version, "version")), 200);
   }),
 );
 

@@ -1,4 +1,4 @@
-import { type DnsList, type DnsListCreate, type DnsListUpdate, type DnsListVersion, type List, MAX_DNS_LISTS } from "@lanthorn/contract";
+import { type DnsList, type DnsListCreate, type DnsListUpdate, type List, MAX_DNS_LISTS } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
@@ -9,7 +9,8 @@ import { type IdPage, pageOfAll } from "../../../gateway/page.ts";
 import { badRequest } from "../../../gateway/route.ts";
 import { FileRefused } from "../../../sources/file-refused.ts";
 import type { NamesThread } from "../names/names-thread.ts";
-import { toList, toVersion } from "./records.ts";
+import { createListChanges, targetOf } from "./changes.ts";
+import { toList } from "./records.ts";
 import type { ListRow, ListsStore } from "./store.ts";
 import { takeVersion } from "./update-list.ts";
 
@@ -26,9 +27,6 @@ export interface ListsService {
   remove(actor: Actor, id: string): Promise<void>;
   /** Has its source asked now. @throws ApiError CONFLICT for a list without a source, and one that is off. */
   fetchNow(actor: Actor, id: string): Promise<DnsList>;
-  versions(tenantId: string, id: string): Promise<List<DnsListVersion>>;
-  /** Makes a version that is kept the one that counts. @param version Null: the one that was active before. @throws ApiError CONFLICT where there is none. */
-  activate(actor: Actor, id: string, version: number | null): Promise<DnsList>;
 }
 
 /** What lists need. */
@@ -48,8 +46,6 @@ export interface ListsDependencies {
   /** After a source is to be asked. */
   readonly onDue: () => void;
 }
-
-const targetOf = (id: string) => ({ type: "dns_list", id });
 
 /** @param deps See `ListsDependencies`. */
 export function createListsService(deps: ListsDependencies): ListsService {
@@ -122,52 +118,6 @@ export function createListsService(deps: ListsDependencies): ListsService {
       const shown = await change(actor, id, "dns_list.fetch", () => Promise.resolve({ next_at: now() }));
       deps.onDue();
       return shown;
-    },
-
-    async versions(tenantId, id) {
-      const row = await find(tenantId, id);
-      return pageOfAll((await store.versions(null, id)).map((version) => toVersion(version, row)), { page: 1, per_page: 100 }, ({ version }) => String(version));
-    },
-
-    async activate(actor, id, wanted) {
-      const shown = await change(actor, id, wanted === null ? "dns_list.rollback" : "dns_list.activate", async (trx, row) => {
-        const versions = await store.versions(trx, id);
-        const before = versions.find(({ version, activated_at: at }) => at !== null && version < (row.active_version ?? 0));
-        const found = wanted === null ? before : versions.find(({ version }) => version === wanted);
-        if (!found) throw wanted === null ? new ApiError("CONFLICT", "there is no version before that was active") : notFound("version");
-        await store.setVersion(trx, id, found.version, { activated_at: now(), is_held: 0 });
-        return { active_version: found.version };
-      });
-      deps.onChanged();
-      return shown;
-    },
-  };
-}
-
-/** How a tenant's list is found and changed. All throw ApiError NOT_FOUND. */
-function createListChanges({ store, audit }: Pick<ListsDependencies, "store" | "audit">) {
-  const find = async (tenantId: string, id: string): Promise<ListRow> => {
-    const row = await store.byId(null, tenantId, id);
-    if (!row) throw notFound("list");
-    return row;
-  };
-  const show = async (tenantId: string, id: string): Promise<DnsList> => {
-    const row = await find(tenantId, id);
-    return toList(row, await store.versions(null, id));
-  };
-  return {
-    find, show,
-    /** Changes a row under the tenant's lock, with an audit record of it. */
-    async change(actor: Actor, id: string, action: string, work: (trx: Trx, row: ListRow) => Promise<Partial<ListRow>>): Promise<DnsList> {
-      await store.locked(actor.tenantId, async (trx) => {
-        const row = await store.byId(trx, actor.tenantId, id);
-        if (!row) throw notFound("list");
-        const columns = await work(trx, row);
-        await store.set(trx, id, columns);
-        const versions = await store.versions(trx, id);
-        await audit(trx, { actor, action, target: targetOf(id), before: toList(row, versions), after: toList({ ...row, ...columns }, versions) });
-      });
-      return show(actor.tenantId, id);
     },
   };
 }
