@@ -53,11 +53,11 @@ export function createAffectedService({ store, clock, loaded }: {
       if (cursor !== undefined && !(await store.isKnown(cursor))) throw badRequest([{ path: ["cursor"], message: "not a cursor of this list" }]);
       const rows = await store.cves(filter, { ...orderOf(sort), from: cursor ?? (page - 1) * perPage, limit: perPage + 1 });
       const shown = rows.slice(0, perPage);
-      const matches = await store.matches(filter, shown.map(({ cve_id: id }) => id), MAX_LISTED);
+      const [matches, total] = await Promise.all([store.matches(filter, shown.map(({ cve_id: id }) => id), MAX_LISTED), store.count(filter)]);
       const next = rows.length > perPage ? (shown.at(-1)?.cve_id ?? null) : null;
       return {
         data: shown.map((row) => toAffectedCve(row, matches.get(row.cve_id), filter.plan)),
-        meta: { page, per_page: perPage, total: await store.count(filter), next_cursor: next },
+        meta: { page, per_page: perPage, total, next_cursor: next },
       };
     },
 

@@ -10,8 +10,8 @@ export interface PlaceRow extends Selectable<Schema["service_software"]> {
   readonly seen_at: string;
 }
 
-/** Where software runs that a CVE concerns: tables as the conditions name them. */
-export function placesOf(cveId: string): RawBuilder<PlaceRow> {
+/** Where software runs that a CVE concerns: tables as the conditions name them. @param cveId An id, or a column that has one. */
+export function placesOf(cveId: string | RawBuilder<unknown>): RawBuilder<PlaceRow> {
   return sql<PlaceRow>`select ss.*, d.ip, d.hostname, d.site_id, coalesce(ports.last_scanned, d.last_seen) as seen_at
     from service_software ss join devices d on d.id = ss.device_id join cve_judgments j on j.software_id = ss.software_id and j.cve_id = ${cveId}
     left join ports on ports.device_id = ss.device_id and ports.port = ss.port and ports.protocol = ss.protocol`;

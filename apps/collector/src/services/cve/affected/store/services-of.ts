@@ -1,8 +1,9 @@
 import { type Kysely, sql } from "kysely";
 import { selectIn } from "../../../../db/query/select-in.ts";
+import { isPostgres } from "../../../../db/row-locks.ts";
 import type { Schema } from "../../../../db/schema.ts";
 import { isLocallyConcerned, NO_SUPPRESSIONS } from "../../suppressions/plan.ts";
-import { countEach, readDevicesOf } from "./devices-of.ts";
+import { countEach, type DevicesOf, readDevicesOf } from "./devices-of.ts";
 import { allOf, isPlain, judgmentConditions, matchConditions, type MatchFilter } from "./filter.ts";
 import { type PlaceRow, placesOf } from "./places.ts";
 
@@ -33,11 +34,12 @@ export async function readServices(
   const counts = new Map(plain.map(({ key }, index) => [key, plainCounts[index] ?? 0]));
   const mayHaveEnded = filter.query.status.includes("resolved");
   const first = createFirstPlaces(reads, filter, limit);
+  if (isPostgres(reads)) await first.readAhead(plain.flatMap(({ cveId, software }) => softwareOfPlaces(devices, software, limit).map((id) => [id, cveId] as const)));
   const places = new Map<string, readonly PlaceRow[]>();
   for (const concern of unique) {
     const software = mayHaveEnded ? concern.software : concern.software.filter((id) => devices.has(id));
     if (concern.isOwn) counts.set(concern.key, await countOwn(reads, filter, { ...concern, software }));
-    places.set(concern.key, await first({ ...concern, software }));
+    places.set(concern.key, await first.of({ ...concern, software }));
   }
   return new Map(concerns.map(({ cveId, key }) => [cveId, { places: places.get(key) ?? [], devices: counts.get(key) ?? 0 }]));
 }
@@ -76,20 +78,53 @@ async function countOwn(reads: Kysely<Schema>, filter: MatchFilter, { cveId, sof
   return new Set(found.map(({ device_id: id }) => id)).size;
 }
 
+/** The first of the software that together has so many places. */
+function softwareOfPlaces(devices: DevicesOf, software: readonly string[], limit: number): readonly string[] {
+  let places = 0;
+  return software.filter((id) => {
+    const isNeeded = places < limit && devices.has(id);
+    places += devices.places(id);
+    return isNeeded;
+  });
+}
+
 /** The first places of one piece of software after the other, until there are enough. */
-function createFirstPlaces(reads: Kysely<Schema>, filter: MatchFilter, limit: number): (concern: Concern) => Promise<readonly PlaceRow[]> {
+interface FirstPlaces {
+  of(concern: Concern): Promise<readonly PlaceRow[]>;
+  /** Reads places of software, and a CVE which it has, in one statement of PostgreSQL's: it takes longer to plan one for each than to run it. */
+  readAhead(wanted: readonly (readonly [softwareId: string, cveId: string])[]): Promise<void>;
+}
+
+/** Pairs of software and CVE of one statement. */
+const READ_AHEAD = 500;
+
+function createFirstPlaces(reads: Kysely<Schema>, filter: MatchFilter, limit: number): FirstPlaces {
   const known = new Map<string, readonly PlaceRow[]>();
   const placesWith = async (softwareId: string, cveId: string): Promise<readonly PlaceRow[]> => (await sql<PlaceRow>`${placesOf(cveId)}
     where ss.software_id = ${softwareId} and ${allOf(matchConditions(filter))} order by ss.device_id limit ${limit}`.execute(reads)).rows;
-  return async ({ cveId, software, isOwn }) => {
-    const found: PlaceRow[] = [];
-    for (const id of software) {
-      if (found.length >= limit) break;
-      const own = isOwn ? `${id} ${cveId}` : id;
-      const places = known.get(own) ?? await placesWith(id, cveId);
-      known.set(own, places);
-      found.push(...places);
-    }
-    return found.slice(0, limit);
+  return {
+    async of({ cveId, software, isOwn }) {
+      const found: PlaceRow[] = [];
+      for (const id of software) {
+        if (found.length >= limit) break;
+        const own = isOwn ? `${id} ${cveId}` : id;
+        const places = known.get(own) ?? await placesWith(id, cveId);
+        known.set(own, places);
+        found.push(...places);
+      }
+      return found.slice(0, limit);
+    },
+    async readAhead(wanted) {
+      const unique = [...new Map(wanted)];
+      for (let from = 0; from < unique.length; from += READ_AHEAD) {
+        const part = unique.slice(from, from + READ_AHEAD);
+        const { rows } = await sql<PlaceRow>`select place.* from (values ${sql.join(part.map((pair) => sql`(${sql.join(pair)})`))}) as wanted (software_id, cve_id)
+          cross join lateral (${placesOf(sql.ref("wanted.cve_id"))} where ss.software_id = wanted.software_id and ${allOf(matchConditions(filter))} order by ss.device_id limit ${limit}) as place
+        `.execute(reads);
+        const found = new Map(part.map(([id]) => [id, [] as PlaceRow[]]));
+        for (const row of rows) found.get(row.software_id)?.push(row);
+        for (const [id, places] of found) known.set(id, places);
+      }
+    },
   };
 }
