@@ -107,7 +107,14 @@ if [ -z "$root" ]; then
   systemd-tmpfiles --create
   # Before the first start makes them: who enrolls as root writes for the service's user.
   for unit in $units; do
-    [ "$unit" = dns ] || install -d -m 700 -o "lanthorn-$unit" -g "lanthorn-$unit" "/var/lib/lanthorn-$unit"
+    if [ "$unit" != dns ]; then
+      install -d -m 700 -o "lanthorn-$unit" -g "lanthorn-$unit" "/var/lib/lanthorn-$unit"
+    elif [ ! -d /var/lib/lanthorn/dns ]; then
+      # Where the probe leaves the collector's block lists, and the resolver reads them. A probe that runs sees it after its next start.
+      install -d -m 755 /var/lib/lanthorn
+      install -d -m 2750 -o lanthorn-probe -g lanthorn-dns /var/lib/lanthorn/dns
+      [ "$start" = no ] || systemctl try-restart lanthorn-probe.service 2>/dev/null || true
+    fi
   done
   systemctl daemon-reload
 fi

@@ -25,7 +25,7 @@ for unit in $units; do
   if [ "$unit" = dns ]; then
     if [ -z "$root" ]; then systemctl disable --now lanthorn-dns.socket 2>/dev/null || true; fi
     rm -f "$root/usr/lib/systemd/system/lanthorn-dns.socket"
-    if [ "$purge" = yes ]; then rm -rf "$root/etc/systemd/system/lanthorn-dns.socket.d"; fi
+    if [ "$purge" = yes ]; then rm -rf "$root/etc/systemd/system/lanthorn-dns.socket.d" "$root/var/lib/lanthorn/dns"; fi
   fi
   rm -f "$root/usr/lib/systemd/system/lanthorn-$unit.service" "$root/usr/bin/lanthorn-$unit"
   if [ "$purge" = yes ]; then rm -rf "$root/var/lib/lanthorn-$unit" "$root/etc/lanthorn/$unit.toml"; fi

@@ -37,10 +37,10 @@ const APP_IMPORTS: Readonly<Record<string, readonly string[]>> = {
  */
 const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   probe: [
-    ["bus", "capture", "flows", "identity", "queue", "resolver"],
+    ["bus", "capture", "flows", "identity", "queue"],
     ["ongoing"],
     ["bundles", "credentials", "egress", "files", "health", "ids", "listen", "status", "uplink"],
-    ["dns-threats", "intrusions"],
+    ["dns-lists", "dns-threats", "intrusions", "resolver"],
     ["detect", "fingerprints", "identify", "traffic"],
     ["eve", "hosts", "nmap", "probing", "snmp"],
     ["naming", "observe", "search"],

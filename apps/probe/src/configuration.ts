@@ -2,6 +2,7 @@ import { type EnvironmentNames, readConfiguration, unknownVariables } from "@lan
 import * as z from "zod";
 import { captureSettings } from "./capture/settings.ts";
 import { GuardSettings } from "./detect/settings.ts";
+import { DnsListsSettings } from "./dns-lists/settings.ts";
 import { egressSettings } from "./egress/settings.ts";
 import { FilesSettings } from "./files/settings.ts";
 import { HealthSettings } from "./health/settings.ts";
@@ -36,6 +37,7 @@ const Configuration = z.strictObject({
   guards: GuardSettings,
   traffic: TrafficSettings,
   ids: IntrusionSettings,
+  dns: DnsListsSettings,
 });
 
 /** The probe's whole configuration, with every default filled in. */
@@ -44,6 +46,7 @@ export type Configuration = z.infer<typeof Configuration>;
 const NAMES: EnvironmentNames = {
   LANTHORN_DATA_DIR: "data_dir",
   LANTHORN_LOG_LEVEL: "log_level",
+  LANTHORN_DNS_DIRECTORY: "dns.directory",
   LANTHORN_INTERFACE: "interface",
   LANTHORN_MQTT_URL: "collector.mqtt_url",
   LANTHORN_COLLECTOR_URL: "collector.url",

@@ -1,5 +1,5 @@
 import { createLifecycle, type Lifecycle } from "@lanthorn/runtime";
-import { FINGERPRINTS, INTRUSION_RULES } from "../bundles/names.ts";
+import { BLOCK_LISTS, FINGERPRINTS, INTRUSION_RULES } from "../bundles/names.ts";
 import type { HealthWatch } from "../health/health.ts";
 import { type Identity, readIdentity } from "../identity/identity.ts";
 import type { Entry } from "../queue/entry.ts";
@@ -7,6 +7,7 @@ import type { Uplink } from "../uplink/uplink.ts";
 import { createLiveness } from "./liveness.ts";
 import { openHealth } from "./parts/open-health.ts";
 import type { DnsThreats } from "../dns-threats/threats.ts";
+import { openDnsLists } from "./parts/open-dns-lists.ts";
 import type { openDnsThreats as openDnsThreatsPart } from "./parts/open-dns-threats.ts";
 import type { openIntrusions as openIntrusionsPart, Intrusions } from "./parts/open-intrusions.ts";
 import { openQueue } from "./parts/open-queue.ts";
@@ -85,12 +86,14 @@ function wire(
   });
   intrusions = openIntrusions(context, queue, { watch, traffic });
   dnsThreats = openDnsThreats(context, queue, watch);
+  const dnsLists = openDnsLists(context);
   const onBundle = (name: string) => {
+    if (name === BLOCK_LISTS) dnsLists?.changed();
     if (name !== INTRUSION_RULES) return;
     traffic?.rulesChanged();
     intrusions?.rulesChanged();
   };
-  const transfers = deps.replay ? null : openTransfers({ ...context, ...configuration, dataDir: configuration.data_dir, outbox: queue.outbox, onBundle });
+  const transfers = deps.replay ? null : openTransfers({ ...context, ...configuration, dataDir: configuration.data_dir, outbox: queue.outbox, onBundle, isUsed: (name) => name !== BLOCK_LISTS || dnsLists !== null });
   const takeBack = (name: string, reason: string) => {
     transfers?.bundles.failed(name, reason);
     onBundle(name);

@@ -29,7 +29,7 @@ export interface OpenResolver {
   readonly listeners: readonly Listener[];
   readonly upstreams: readonly Upstream[];
   readonly counts: Readonly<ResolverCounts>;
-  /** Reads lists whose files have changed; by itself it does so each minute. Until they were read, every name resolves. */
+  /** Reads lists whose files have changed; by itself it does so each minute, and those of the collector each second. Until they were read, every name resolves. */
   readonly refreshLists: () => Promise<void>;
   /** Whether a question gets an answer now: one that no server is needed for. */
   readonly isAnswering: () => boolean;
@@ -51,12 +51,14 @@ export async function openResolver(settings: ResolverSettings, given: GivenSocke
   const clients = createClientTable({ allowed: settings.allow, perSecond: settings.queries_per_second, burst: settings.burst }, deps.clock);
   const { tls } = settings;
   const designated = createDesignatedResolvers(tls ? { name: tls.name, tlsPort: tls.port, https: { port: tls.https_port, path: DOH_PATH } } : null);
-  const filter = createFilter({ lists: settings.lists, settings: settings.filter, ...deps });
+  const filter = createFilter({ lists: settings.lists, settings: settings.filter, collectorDirectory: settings.collector_directory, ...deps });
+  const endLooks = deps.clock.every(LOOK_MS, filter.look);
   const endRefreshes = deps.clock.every(REFRESH_MS, () => void filter.refresh());
   const resolver = createResolver({ cache, clients, cookies: createServerCookies(randomBytes(32), deps.clock), lookups, designated, filter, clock: deps.clock });
   const listeners: Listener[] = [];
   const close = async () => {
     endRefreshes();
+    endLooks();
     await filter.close();
     await Promise.all(listeners.map((listener) => listener.close()));
     for (const forwarder of forwarders) forwarder.close();
@@ -72,6 +74,8 @@ export async function openResolver(settings: ResolverSettings, given: GivenSocke
 }
 
 const REFRESH_MS = 60_000;
+/** What is allowed for an hour is allowed at once. */
+const LOOK_MS = 1000;
 const MAX_PORT_TRIES = 10;
 const PROBE = encodeQuestion({ name: wireName("localhost"), type: DNS_TYPE.a, isDnssecOk: false, isCheckingDisabled: false }, { id: 0, caseBits: new Uint8Array(0), cookie: null });
 

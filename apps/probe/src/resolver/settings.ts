@@ -35,6 +35,8 @@ const ResolverSettings = z.strictObject({
   /** Files with names that are blocked. They are read again when they change. */
   lists: Lists,
   filter: FilterSettings,
+  /** Where the probe's daemon leaves block lists and policies of the collector. Nothing need be there. */
+  collector_directory: z.string().min(1).default("/var/lib/lanthorn/dns"),
   /** DNS over TLS and HTTPS on the addresses of `listen`, with a certificate that clients trust. */
   tls: z.strictObject({
     /** As in the certificate. Clients that find the resolver by its address learn of it where the certificate names that address, too. */

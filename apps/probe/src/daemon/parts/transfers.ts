@@ -30,6 +30,8 @@ export function openTransfers(deps: {
   readonly identity: () => Identity;
   readonly outbox: Pick<Outbox, "state">;
   readonly installBundle: (name: string, signal: AbortSignal) => Promise<void>;
+  /** Whether there is something here that uses a bundle. */
+  readonly isUsed: (name: string) => boolean;
   /** A version of a bundle is in use now, a newer one or the one before. */
   readonly onBundle: (name: string) => void;
   readonly clock: Clock;
@@ -43,7 +45,7 @@ export function openTransfers(deps: {
   const [up, down] = [createCollectorRequests({ identity, collectorUrl: collector.url }), createCollectorRequests({ identity, collectorUrl: collector.url })];
   const sender = createFileSender({ ...deps, pace, requests: up, spool: createSpool({ dataDir, budgetBytes: files.disk_budget_bytes }) });
   const bundles = createBundleWatch({
-    ...deps, names: USED_BUNDLES.map(({ name }) => name), dataDir,
+    ...deps, names: USED_BUNDLES.map(({ name }) => name).filter(deps.isUsed), dataDir,
     async install(name, signal) {
       await deps.installBundle(name, signal);
       deps.onBundle(name);

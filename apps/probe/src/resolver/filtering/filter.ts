@@ -1,16 +1,20 @@
-/** Judges queries by the block lists of this machine. Without a list, and while none was read, every name resolves. */
-import { type AnswerFacts, createVerdictEngine, type DnsQuery, type DnsRules, type Verdict, type VerdictEngine } from "@lanthorn/dns";
+/** Judges queries by the block lists of this machine and those of the collector. Without a list, and while none was read, every name resolves. */
+import { type AnswerFacts, createVerdictEngine, type DnsClient, type DnsQuery, type NameSet, type Verdict, type VerdictEngine } from "@lanthorn/dns";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import { createClientFinder, joinRules, localRules } from "./filter-rules.ts";
 import { createNameLists } from "./name-lists.ts";
 import type { FilterSettings, ListSettings } from "./settings.ts";
+import { createSiteLists, type SiteContent } from "./site-lists.ts";
 
 /** What judges. */
 export interface Filter {
   /** @returns Null where nothing is filtered. */
   judgeQuestion(query: DnsQuery): Verdict | null;
   judgeAnswer(query: DnsQuery, question: Verdict, facts: AnswerFacts): Verdict;
-  /** Reads lists whose files have changed. Resolves when that is done; never rejects. */
+  /** Reads lists whose files have changed, and the collector's. Resolves when that is done; never rejects. */
   refresh(): Promise<void>;
+  /** Reads the collector's lists where the daemon has left others: one look at a file otherwise. */
+  readonly look: () => void;
   close(): Promise<void>;
 }
 
@@ -18,44 +22,72 @@ export interface Filter {
 export interface FilterParts {
   readonly lists: readonly ListSettings[];
   readonly settings: FilterSettings;
+  /** Where the daemon leaves the collector's lists. */
+  readonly collectorDirectory: string;
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;
 }
 
-/** @returns A filter that has read nothing yet. */
-export function createFilter({ lists, settings, clock, log }: FilterParts): Filter {
-  const rules = rulesOf(lists, settings);
-  const names = createNameLists(lists, settings.protected, { clock, log });
-  const denies = settings.private_relay === "block" || settings.browser_dns === "block";
-  let engine: VerdictEngine | null = denies ? createVerdictEngine([], rules) : null;
-  let refreshing: Promise<void> | null = null;
-  const refresh = async () => {
-    try {
-      const set = await names.refresh();
-      if (set) engine = createVerdictEngine([set], rules);
-    } catch (error) {
-      log.error({ reason: describeError(error) }, "the block lists could not be read; those before stay");
-    } finally {
-      refreshing = null;
-    }
-  };
-  return {
-    judgeQuestion: (query) => engine?.judgeQuestion(query) ?? null,
-    judgeAnswer: (query, question, facts) => engine?.judgeAnswer(query, question, facts) ?? question,
-    refresh: () => (refreshing ??= lists.length === 0 ? Promise.resolve() : refresh()),
-    close: () => names.close(),
-  };
+interface Judge {
+  readonly engine: VerdictEngine;
+  /** Null where who asks makes no difference. */
+  readonly clientOf: ((client: DnsClient) => DnsClient) | null;
 }
 
-const EVERYONE = { kind: "everyone" } as const;
+/** @returns A filter that has read nothing yet. */
+export function createFilter({ lists, settings, collectorDirectory, clock, log }: FilterParts): Filter {
+  const rules = localRules(lists, settings);
+  const names = createNameLists(lists, settings.protected, { clock, log });
+  const siteLists = createSiteLists(collectorDirectory, log);
+  const denies = settings.private_relay === "block" || settings.browser_dns === "block";
+  let local: NameSet | null = null;
+  let site: SiteContent | null = null;
+  let judge: Judge | null = denies ? { engine: createVerdictEngine([], rules), clientOf: null } : null;
+  let running: Promise<void> = Promise.resolve();
+  let isLooking = false;
 
-function rulesOf(lists: readonly ListSettings[], { blocked, allow, private_relay: privateRelay, browser_dns: browserDns }: FilterSettings): DnsRules {
+  const rebuild = () => {
+    if (site) {
+      const siteId = site.policy.site_id;
+      judge = { engine: createVerdictEngine([...(local ? [local] : []), site.set], joinRules(rules, site.policy, siteId)), clientOf: createClientFinder(site.policy.devices, siteId) };
+    } else judge = local || denies ? { engine: createVerdictEngine(local ? [local] : [], rules), clientOf: null } : null;
+  };
+  const readLocal = async () => {
+    const set = lists.length === 0 ? null : await names.refresh();
+    if (set) local = set;
+    return set !== null;
+  };
+  const readSite = async () => {
+    const found = await siteLists.read();
+    if (found !== undefined) site = found;
+    return found !== undefined;
+  };
+  // One after the other: two threads at once would need the memory of two.
+  const run = (...readings: readonly (() => Promise<boolean>)[]): Promise<void> => (running = running.then(async () => {
+    for (const read of readings) {
+      try {
+        if (await read()) rebuild();
+      } catch (error) {
+        log.error({ reason: describeError(error) }, "block lists could not be read; those before stay");
+      }
+    }
+  }));
+  const seen = (query: DnsQuery, { clientOf }: Judge): DnsQuery => {
+    if (!clientOf) return query;
+    const { name, type, atMs, isUdp } = query;
+    return { name, type, atMs, isUdp, client: clientOf(query.client) };
+  };
   return {
-    policies: [{
-      id: "everyone", name: "everyone", scope: EVERYONE, mode: "enforce", answer: { kind: blocked }, privateRelay, browserDns,
-      lists: lists.map(({ name, mode }) => ({ listId: name, mode, schedule: null })),
-    }],
-    allowances: allow.map((name) => ({ id: name, name, hasSubdomains: true, scope: EVERYONE, untilMs: null })),
-    pauses: [], timeZones: {}, waitsForAnswer: false,
+    judgeQuestion: (query) => judge && judge.engine.judgeQuestion(seen(query, judge)),
+    judgeAnswer: (query, question, facts) => judge?.engine.judgeAnswer(seen(query, judge), question, facts) ?? question,
+    refresh: () => run(readLocal, readSite),
+    look() {
+      if (isLooking || !siteLists.hasChanged()) return;
+      isLooking = true;
+      void run(readSite).then(() => (isLooking = false));
+    },
+    async close() {
+      await Promise.all([names.close(), siteLists.close()]);
+    },
   };
 }

@@ -1,0 +1,24 @@
+import type { SiteDevice, SitePolicy } from "@lanthorn/dns";
+
+/** What the thread is started with. */
+export interface SiteTask {
+  /** Where the daemon leaves versions. */
+  readonly directory: string;
+  /** Names that are held already; null for none. */
+  readonly knownNames: string | null;
+  readonly hashKey: readonly [number, number];
+}
+
+/** What the thread says once, at its end. */
+export type SiteRead =
+  /** The daemon has left nothing. */
+  | { readonly kind: "none" }
+  | { readonly kind: "fault"; readonly reason: string }
+  | {
+    readonly kind: "read"; readonly policy: SitePolicy & { readonly site_id: string; readonly devices: readonly SiteDevice[] };
+    /** By which names are the same as those of another version. */
+    readonly names: string;
+    /** A whole set; null where the names are those that are held. */
+    readonly bytes: Uint8Array | null;
+    readonly lists: readonly { readonly name: string; readonly rules: number }[];
+  };
