@@ -20,22 +20,21 @@ export function createListSharing({ dataDir, directory, clock, log }: { readonly
   let [isAgain, isClosed] = [false, false];
   let cancelRetry = () => {};
   const share = async () => {
-    do {
-      isAgain = false;
-      try {
-        if (await shareVersion(openBundleStore(dataDir, BLOCK_LISTS), join(dataDir, BLOCK_LISTS), directory)) log.info({ directory }, "left block lists for the resolver");
-      } catch (error) {
-        log.error({ directory, reason: describeError(error) }, "block lists could not be left for the resolver, which keeps those before; trying again in a minute");
-        if (!isClosed) cancelRetry = clock.after(RETRY_MS, begin);
-      }
-    } while (isAgain && !isClosed);
+    try {
+      if (await shareVersion(openBundleStore(dataDir, BLOCK_LISTS), join(dataDir, BLOCK_LISTS), directory)) log.info({ directory }, "left block lists for the resolver");
+    } catch (error) {
+      log.error({ directory, reason: describeError(error) }, "block lists could not be left for the resolver, which keeps those before; trying again in a minute");
+      if (!isClosed) cancelRetry = clock.after(RETRY_MS, begin);
+    }
     running = null;
+    if (isAgain) begin();
   };
   function begin(): void {
     cancelRetry();
     if (isClosed) return;
-    if (running) isAgain = true;
-    else running = share();
+    isAgain = running !== null;
+    if (running) return;
+    running = share();
   }
   begin();
   return {

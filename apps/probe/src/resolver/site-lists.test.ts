@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DNS_RESPONSE_CODE, DNS_TYPE } from "@lanthorn/packets";
@@ -60,14 +59,14 @@ describe("the collector's lists", () => {
     await sharing.leave(siteFiles({ ads: ["ads.example\n"] }));
     await refreshLists();
     for (const damage of [
-      async (version: string) => truncateSync(join(version, "lists", (await readdir(join(version, "lists")))[0] ?? ""), 9),
+      (version: string) => truncateSync(join(version, "lists", readdirSync(join(version, "lists"))[0] ?? ""), 9),
       (version: string) => writeFileSync(join(version, "policy.json"), "{}"),
       (version: string) => writeFileSync(join(version, "SHA256SUMS"), ""),
       (version: string) => rmSync(join(version, "lists.json")),
       (version: string) => rmSync(version, { recursive: true }),
     ]) {
       const version = await sharing.leave(siteFiles({ ads: [`new${damage.length}.example\nx${String(damage).length}.example\n`] }));
-      await damage(version);
+      damage(version);
       await refreshLists();
       expect([await code("ads.example")]).toEqual([BLOCKED]);
     }

@@ -63,15 +63,20 @@ export function createFilter({ lists, settings, collectorDirectory, clock, log }
     return found !== undefined;
   };
   // One after the other: two threads at once would need the memory of two.
-  const run = (...readings: readonly (() => Promise<boolean>)[]): Promise<void> => (running = running.then(async () => {
-    for (const read of readings) {
-      try {
-        if (await read()) rebuild();
-      } catch (error) {
-        log.error({ reason: describeError(error) }, "block lists could not be read; those before stay");
+  const run = (...readings: readonly (() => Promise<boolean>)[]): Promise<void> => {
+    const before = running;
+    running = (async () => {
+      await before;
+      for (const read of readings) {
+        try {
+          if (await read()) rebuild();
+        } catch (error) {
+          log.error({ reason: describeError(error) }, "block lists could not be read; those before stay");
+        }
       }
-    }
-  }));
+    })();
+    return running;
+  };
   const seen = (query: DnsQuery, { clientOf }: Judge): DnsQuery => {
     if (!clientOf) return query;
     const { name, type, atMs, isUdp } = query;
@@ -84,7 +89,7 @@ export function createFilter({ lists, settings, collectorDirectory, clock, log }
     look() {
       if (isLooking || !siteLists.hasChanged()) return;
       isLooking = true;
-      void run(readSite).then(() => (isLooking = false));
+      void run(() => readSite().finally(() => (isLooking = false)));
     },
     async close() {
       await Promise.all([names.close(), siteLists.close()]);
