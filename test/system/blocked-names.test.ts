@@ -22,7 +22,7 @@ describe("names that a collector's lists have, at a resolver beside its probe", 
   const shared = join(folder, "shared");
   const operator = createOperator(join(folder, "session.json"));
   const upstream = createSocket("udp4");
-  let serve = (response: ServerResponse) => void response.end("ads.example\n");
+  let serve = (response: ServerResponse): void => void response.end("ads.example\n");
   const source = createServer((_, response) => serve(response));
   let collector: Collector;
   const running: { probe?: Daemon; resolver?: Daemon } = {};
@@ -35,7 +35,7 @@ describe("names that a collector's lists have, at a resolver beside its probe", 
       running.resolver = await startDaemon({ script: PROBE, args: ["resolver", "--config", join(folder, "dns.toml")], env: {}, logFile: join(folder, "resolver.log") });
     },
   };
-  const port = () => Number(/^udp .*:(\d+)$/m.exec((running.resolver?.ready["listeners"] as readonly string[]).join("\n"))?.[1]);
+  const port = () => Number(/^udp .*:(\d+)$/m.exec(((running.resolver?.ready["listeners"] ?? []) as readonly string[]).join("\n"))?.[1]);
   /** One question, once more where no answer comes. */
   const of = (name: string) => waitFor(`an answer for ${name}`, async (): Promise<DnsMessage | null> => {
     const socket = createSocket("udp4");
