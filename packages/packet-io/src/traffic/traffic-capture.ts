@@ -4,8 +4,9 @@ import { PacketIoError } from "../errors.ts";
 import { linkError, readLinkState, readSysfs } from "../interface/link-state.ts";
 import { openBlockRing } from "./block-ring.ts";
 import { compileForKernel } from "./compile-filter.ts";
+import { createLookPace } from "./look-pace.ts";
 import { openPcapTraffic } from "./pcap-traffic.ts";
-import { LOOK_MS, sharedReadiness } from "./readiness.ts";
+import { sharedReadiness } from "./readiness.ts";
 import type { TrafficCapture, TrafficCaptureOptions } from "./traffic-types.ts";
 
 /** One turn of the event loop takes blocks for so long; then the rest of the process has its turn. */
@@ -13,13 +14,6 @@ const TURN_MS = 5;
 /** To read what the driver counts costs two files of the kernel. */
 const DROPS_EVERY_MS = 1000;
 const RETURN_CONSTANT = 0x06;
-/** Frames of one look that are many: thousands a second come, and nobody waits for one of them. */
-const MANY_FRAMES = 64;
-/** The next look is to find so many blocks, an eighth of the kernel's ring. */
-const BLOCKS_OF_A_LOOK = 16;
-/** A look costs as much as hundreds of frames, as the processor's caches are others' by then; beyond this, fewer looks save nothing. */
-const LONGEST_LOOK_MS = 50;
-const SHORTEST_LOOK_MS = 3;
 
 /**
  * Captures all traffic of an interface, those frames included that this host sends, block by block: a block of the kernel's ring is copied
@@ -61,7 +55,7 @@ function openRingTraffic(options: TrafficCaptureOptions): TrafficCapture {
     if (copied) options.onBlock(copied);
     return isReady;
   };
-  const nextLook = createPace(options.clock);
+  const pace = createLookPace(options.clock);
   let [blocksOfLook, framesBefore] = [0, 0];
   const stopWatching = sharedReadiness(options.clock).watch(ring.socket, (isBroken) => {
     const end = options.clock.monotonic() + TURN_MS;
@@ -70,7 +64,7 @@ function openRingTraffic(options: TrafficCaptureOptions): TrafficCapture {
         blocksOfLook += 1;
         if (options.clock.monotonic() >= end) return 0;
       }
-      const next = blocksOfLook === 0 ? null : nextLook(blocksOfLook, frames - framesBefore);
+      const next = pace.looked(blocksOfLook, frames - framesBefore);
       [blocksOfLook, framesBefore] = [0, frames];
       return next;
     }
@@ -88,19 +82,6 @@ function openRingTraffic(options: TrafficCaptureOptions): TrafficCapture {
     },
     load: () => ring.load(),
     close: stop,
-  };
-}
-
-/** Says after each look when the next one is due, by what came since the one before. At most twice as late as that one was: a flood may have just begun. */
-function createPace(clock: PacketIoClock): (blocks: number, frames: number) => number {
-  let lookedAt = clock.monotonic();
-  let delayMs = LOOK_MS;
-  return (blocks, frames) => {
-    const now = clock.monotonic();
-    const wanted = Math.min(((now - lookedAt) * BLOCKS_OF_A_LOOK) / blocks, delayMs * 2, LONGEST_LOOK_MS);
-    lookedAt = now;
-    delayMs = frames < MANY_FRAMES ? LOOK_MS : Math.max(SHORTEST_LOOK_MS, Math.round(wanted));
-    return delayMs;
   };
 }
 
