@@ -90,21 +90,22 @@ export function createFrameCursor(block?: FrameBlock): FrameCursor {
     },
     next(): boolean {
       if (left <= 0 || at < 0 || at + HEADER_OCTETS > end) return false;
-      const record = at;
-      if ((view.getUint32(record + STATUS_AT, true) & TP_STATUS_VLAN_VALID) !== 0) restoreTag(view, record, end);
-      const offset = record + view.getUint16(record + FRAME_AT, true);
-      const length = view.getUint32(record + KEPT_AT, true);
+      // One value that does not change: V8 looks once at what it is, and not at each read.
+      const [record, from] = [at, view];
+      if ((from.getUint32(record + STATUS_AT, true) & TP_STATUS_VLAN_VALID) !== 0) restoreTag(from, record, end);
+      const offset = record + from.getUint16(record + FRAME_AT, true);
+      const length = from.getUint32(record + KEPT_AT, true);
       if (offset < record + HEADER_OCTETS - TAG_OCTETS || offset + length > end) {
         left = 0;
         return false;
       }
       cursor.offset = offset;
       cursor.length = length;
-      cursor.wireLength = view.getUint32(record + WIRE_AT, true);
-      cursor.seconds = view.getUint32(record + SECONDS_AT, true);
-      cursor.nanoseconds = view.getUint32(record + NANOSECONDS_AT, true);
-      cursor.isOutgoing = view.getUint8(record + PACKET_TYPE_AT) === PACKET_OUTGOING;
-      const step = view.getUint32(record + NEXT_AT, true);
+      cursor.wireLength = from.getUint32(record + WIRE_AT, true);
+      cursor.seconds = from.getUint32(record + SECONDS_AT, true);
+      cursor.nanoseconds = from.getUint32(record + NANOSECONDS_AT, true);
+      cursor.isOutgoing = from.getUint8(record + PACKET_TYPE_AT) === PACKET_OUTGOING;
+      const step = from.getUint32(record + NEXT_AT, true);
       left = step === 0 ? 0 : left - 1;
       at = record + step;
       return true;
