@@ -5,21 +5,25 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import type { DnsAllowance, DnsCheck, DnsList, Probe } from "@lanthorn/contract";
 import { decodeDns, DNS_RESPONSE_CODE, DNS_TYPE, dnsEdns, type DnsMessage, encodeDns } from "@lanthorn/packets";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { canMakeLabs } from "../lab/testing.ts";
 import { waitFor } from "../lab/wait-for.ts";
 import { type Daemon, startDaemon } from "./daemon.ts";
 import { type Collector, enrollProbe, PROBE, type ProbeBox, startCollector, startProbe } from "./deployment.ts";
 import { createOperator } from "./operator.ts";
+import { createSmallDisk, type SmallDisk } from "./small-disk.ts";
 
 const [BLOCKED, RESOLVED] = [DNS_RESPONSE_CODE.nameError, DNS_RESPONSE_CODE.noError];
 const MANY = Array.from({ length: 40_000 }, (_, index) => `host${index * 7919}.advertising-network.example\n`).join("");
 
 describe("names that a collector's lists have, at a resolver beside its probe", () => {
   const folder = mkdtempSync(join(tmpdir(), "lanthorn-names-"));
-  const box: ProbeBox = { dataDir: join(folder, "probe") };
   const shared = join(folder, "shared");
+  let disk: SmallDisk | null = null;
+  let box: ProbeBox = { dataDir: join(folder, "probe") };
   const operator = createOperator(join(folder, "session.json"));
   const upstream = createSocket("udp4");
   let serve = (response: ServerResponse): void => void response.end("ads.example\n");
@@ -32,7 +36,7 @@ describe("names that a collector's lists have, at a resolver beside its probe", 
       running.probe = await startProbe(box, { interface: "no-such-if", env: { LANTHORN_DNS_DIRECTORY: shared } });
     },
     async resolver() {
-      running.resolver = await startDaemon({ script: PROBE, args: ["resolver", "--config", join(folder, "dns.toml")], env: {}, logFile: join(folder, "resolver.log") });
+      running.resolver = await startDaemon({ script: PROBE, args: ["resolver", "--config", join(folder, "dns.toml")], env: {}, logFile: join(folder, "resolver.log"), ...(disk && { through: disk.through }) });
     },
   };
   const port = () => Number(/^udp .*:(\d+)$/m.exec(((running.resolver?.ready["listeners"] ?? []) as readonly string[]).join("\n"))?.[1]);
@@ -51,10 +55,12 @@ describe("names that a collector's lists have, at a resolver beside its probe", 
   const until = (name: string, code: number) => waitFor(`${name} answered with ${code}`, async () => ((await of(name)).responseCode === code ? true : null));
   const errorOf = (message: DnsMessage) => Buffer.from(dnsEdns(message)?.options.find(({ code }) => code === 15)?.value.subarray(2) ?? []).toString();
   const list = async () => (await operator.ask<DnsList[]>("dns", "lists"))[0] as DnsList;
-  const pointer = () => readFileSync(join(shared, "current"), "utf8");
 
   beforeAll(async () => {
-    mkdirSync(shared);
+    if (canMakeLabs()) {
+      disk = await createSmallDisk(shared, 4);
+      box = { ...box, through: disk.through };
+    } else mkdirSync(shared);
     upstream.on("message", (bytes, { port: to, address }) => {
       const read = decodeDns(Uint8Array.from(bytes));
       const [question] = read.ok ? read.value.questions : [];
@@ -75,6 +81,7 @@ describe("names that a collector's lists have, at a resolver beside its probe", 
   });
   afterAll(async () => {
     await Promise.all([running.probe?.kill(), running.resolver?.kill(), collector?.kill()]);
+    await disk?.close();
     source.closeAllConnections();
     source.close();
     upstream.close();
@@ -126,9 +133,40 @@ describe("names that a collector's lists have, at a resolver beside its probe", 
     }
   });
 
+  test("stay as they were where another signature is on them, and the probe says so", async () => {
+    await running.probe?.kill();
+    const version = async () => (await collector.rest.listDnsSites()).data[0]?.version ?? 0;
+    const before = await version();
+    await operator.ask("dns", "rules", "block", "bad.example");
+    await waitFor("another bundle", async () => (await version() > before ? true : null));
+    const db = new Database(join(folder, "collector", "lanthorn.db"), { fileMustExist: true, timeout: 10_000 });
+    const { signature } = db.prepare("select signature from bundles where name like 'dns/%'").get() as { readonly signature: string };
+    db.prepare("update bundles set signature = ? where name like 'dns/%'").run(`${signature[0] === "A" ? "B" : "A"}${signature.slice(1)}`);
+    db.close();
+    await start.probe();
+    await waitFor("why the probe refuses it", async () => {
+      const [probe] = await operator.ask<Probe[]>("probes", "list");
+      return probe?.health?.bundles?.find(({ name, error }) => name === "dns" && error?.includes("signature") === true) ?? null;
+    });
+    expect([(await of("ads.example")).responseCode, (await of("bad.example")).responseCode]).toEqual([BLOCKED, RESOLVED]);
+    await operator.ask("dns", "rules", "block", "worse.example");
+    await until("bad.example", BLOCKED);
+  });
+
+  test.skipIf(!canMakeLabs())("stay as they were while the disk is full", async () => {
+    disk?.fill();
+    await operator.ask("dns", "allow", "ads.example");
+    await waitFor("a version that finds no room", () => (readFileSync(join(box.dataDir, "probe.log"), "utf8").includes("could not be left for the resolver") ? true : null));
+    expect([(await of("ads.example")).responseCode, (await of("bad.example")).responseCode]).toEqual([BLOCKED, BLOCKED]);
+    disk?.free();
+    await operator.ask("dns", "allow", "worse.example");
+    await until("ads.example", RESOLVED);
+    for (const { id } of await operator.ask<DnsAllowance[]>("dns", "allowed")) await operator.ask("dns", "disallow", id);
+    await until("ads.example", BLOCKED);
+  });
+
   test("are whole, old or new, while probe and resolver are killed in the middle, and need nobody after a restart", async () => {
     serve = (response) => void response.end(`ads.example\nnew.example\n${MANY}`);
-    const before = pointer();
     await operator.ask("dns", "lists", "update", "ads");
     for (let left = 2; left > 0; left -= 1) {
       // Wherever it is: fetching, installing or copying.
@@ -136,9 +174,11 @@ describe("names that a collector's lists have, at a resolver beside its probe", 
       expect((await of("ads.example")).responseCode).toBe(BLOCKED);
       await start.probe();
     }
-    await waitFor("another version for the resolver", () => (pointer() === before ? null : true), { everyMs: 5 });
-    await running.resolver?.kill();
-    await start.resolver();
+    for (let left = 2; left > 0; left -= 1) {
+      await running.resolver?.kill();
+      await start.resolver();
+      await until("ads.example", BLOCKED);
+    }
     await until("new.example", BLOCKED);
     await Promise.all([running.probe?.kill(), running.resolver?.kill(), collector.kill()]);
     await start.resolver();
