@@ -34,6 +34,7 @@ export function createCheckpoints(file: string, limits = { rows: ROWS, longBytes
   let waiting: (() => void)[] | null = null;
   const finish = () => {
     const done = waiting ?? [];
+    worker?.unref();
     waiting = null;
     for (const resolve of done) resolve();
   };
@@ -57,6 +58,8 @@ export function createCheckpoints(file: string, limits = { rows: ROWS, longBytes
   const folded = () => new Promise<void>((resolve) => {
     if (waiting === null) fold();
     waiting?.push(resolve);
+    // A process in which nothing else is open ends otherwise while a transaction waits.
+    worker?.ref();
   });
   return {
     wrote(changed) {

@@ -110,19 +110,15 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
 
 test("a collector that is killed in the middle of matching, and of matching again, completes both", { timeout: 180_000 }, async () => {
   await startCollector();
-  await killCollector();
-  await load("first.jsonl", "2.0", "2026-01-01T00:00:00.000");
   await seed();
-  await startCollector();
+  await load("first.jsonl", "2.0", "2026-01-01T00:00:00.000");
   await until(async () => await judged(1) > 20);
   await killCollector();
   await startCollector();
   await until(async () => await open() === PRODUCTS && (await said()).length === PRODUCTS && await alerts() > 0);
-  await killCollector();
   expect((await database.db.selectFrom("software_changes").selectAll().execute()).length).toBe(0);
 
   await load("second.jsonl", "0.5", "2026-01-05T00:00:00.000");
-  await startCollector();
   await until(async () => await judged(2) > 20);
   await killCollector();
   await startCollector();
