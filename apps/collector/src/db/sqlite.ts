@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import { Kysely } from "kysely";
 import { CollectorError } from "../errors.ts";
-import { createCheckpoints, LONG_LOG_BYTES } from "./checkpoints/checkpoints.ts";
+import { createCheckpoints, SHORT_LOG_BYTES } from "./checkpoints/checkpoints.ts";
 import type { Database, Prepare } from "./handles.ts";
 import type { Schema } from "./schema.ts";
 import { dialectOf } from "./query/statements.ts";
@@ -59,7 +59,7 @@ function connect(file: string): Sqlite.Database {
       connection.pragma("journal_mode = WAL");
       connection.pragma("synchronous = FULL");
       connection.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);
-      connection.pragma(`journal_size_limit = ${LONG_LOG_BYTES}`);
+      connection.pragma(`journal_size_limit = ${SHORT_LOG_BYTES}`);
       connection.pragma("foreign_keys = ON");
       connection.pragma(`cache_size = -${CACHE_KIBIBYTES}`);
     } catch (error) {

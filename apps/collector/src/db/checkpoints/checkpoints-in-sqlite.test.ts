@@ -38,7 +38,7 @@ test("the log of a writer that never rests begins anew, and grows no more", asyn
   connection.pragma("journal_mode = WAL");
   connection.pragma("wal_autocheckpoint = 0");
   connection.pragma("journal_size_limit = 400000");
-  const checkpoints = createCheckpoints(file, { rows: 20, longBytes: 400_000 });
+  const checkpoints = createCheckpoints(file, { rows: 20, shortBytes: 400_000, longBytes: 400_000 });
   const db = new Kysely<object>({ dialect: dialectOf(connection, checkpoints) });
   try {
     await sql`create table busy (id integer primary key, text text)`.execute(db);

@@ -16,20 +16,22 @@ export interface Checkpoints {
 
 /** Each changes a page to four. A checkpoint writes a page once, however often it has changed, and costs the first commit behind it a flush: fewer are cheaper. */
 const ROWS = 2000;
-/** From then on the log is to begin anew. Where the writer rests now and then, it does so long before. */
-export const LONG_LOG_BYTES = 24 * 1024 * 1024;
-/** While somebody reads what is in a long log, it cannot begin anew: then that is tried only so often. */
-const ROWS_BETWEEN_TRIES = 500;
+/** From then on the log is folded in often, so that it begins anew as soon as the writer rests: nobody waits for that. */
+export const SHORT_LOG_BYTES = 8 * 1024 * 1024;
+/** From then on the next transaction waits until the log can begin anew, for some ten milliseconds. */
+const LONG_LOG_BYTES = 24 * 1024 * 1024;
+/** A log longer than short is folded in each so many changes. While somebody reads in a long one, it cannot begin anew: then that is tried as often. */
+const FEW_ROWS = 500;
 const MAX_HEAP_MB = 16;
 
 /**
  * Starts the thread when it is needed first; it ends by itself when nothing is written. Where it fails, SQLite's own checkpoints do its work later.
- * @param file Its connection's `journal_size_limit` is `longBytes`, so that the log's file is longer only while the log is.
- * @param limits.rows So many changes are folded in together. @param limits.longBytes A longer log begins anew with the next transaction.
+ * @param file Its connection's `journal_size_limit` is `shortBytes`, so that the log's file is longer only while the log is.
+ * @param limits.rows So many changes are folded in together.
  */
-export function createCheckpoints(file: string, limits = { rows: ROWS, longBytes: LONG_LOG_BYTES }): Checkpoints {
+export function createCheckpoints(file: string, limits = { rows: ROWS, shortBytes: SHORT_LOG_BYTES, longBytes: LONG_LOG_BYTES }): Checkpoints {
   let worker: Worker | null = null;
-  let [rows, untried, isClosed] = [0, ROWS_BETWEEN_TRIES, false];
+  let [rows, untried, isClosed] = [0, FEW_ROWS, false];
   /** Called when the fold that is in progress has ended; null while there is none. */
   let waiting: (() => void)[] | null = null;
   const finish = () => {
@@ -54,7 +56,7 @@ export function createCheckpoints(file: string, limits = { rows: ROWS, longBytes
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
     worker.postMessage(null);
   };
-  const isLong = () => (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > limits.longBytes;
+  const isLonger = (bytes: number) => (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > bytes;
   const folded = () => new Promise<void>((resolve) => {
     if (waiting === null) fold();
     waiting?.push(resolve);
@@ -65,10 +67,11 @@ export function createCheckpoints(file: string, limits = { rows: ROWS, longBytes
     wrote(changed) {
       rows += changed + 1;
       untried += changed + 1;
-      if (rows >= limits.rows && waiting === null && !isClosed) fold();
+      if (waiting !== null || isClosed) return;
+      if (rows >= limits.rows || (rows >= FEW_ROWS && isLonger(limits.shortBytes))) fold();
     },
     async ready() {
-      if (isClosed || untried < ROWS_BETWEEN_TRIES || !isLong()) return;
+      if (isClosed || untried < FEW_ROWS || !isLonger(limits.longBytes)) return;
       untried = 0;
       // What is in progress began before the last commit.
       if (waiting !== null) await folded();
