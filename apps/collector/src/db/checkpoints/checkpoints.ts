@@ -19,7 +19,7 @@ const ROWS = 2000;
 /** From then on the log is folded in often, so that it begins anew as soon as the writer rests: nobody waits for that. */
 export const SHORT_LOG_BYTES = 8 * 1024 * 1024;
 /** From then on the next transaction waits until the log can begin anew, for some ten milliseconds. */
-const LONG_LOG_BYTES = 24 * 1024 * 1024;
+const LONG_LOG_BYTES = 28 * 1024 * 1024;
 /** A log longer than short is folded in each so many changes. While somebody reads in a long one, it cannot begin anew: then that is tried as often. */
 const FEW_ROWS = 500;
 const MAX_HEAP_MB = 16;
