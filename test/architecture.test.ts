@@ -37,7 +37,7 @@ const APP_IMPORTS: Readonly<Record<string, readonly string[]>> = {
  */
 const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   probe: [
-    ["bus", "capture", "flows", "identity", "queue"],
+    ["bus", "capture", "channel", "flows", "identity", "queue"],
     ["ongoing"],
     ["bundles", "credentials", "egress", "files", "health", "ids", "listen", "status", "uplink"],
     ["dns-lists", "dns-threats", "intrusions", "resolver"],

@@ -7,8 +7,10 @@ import type { Uplink } from "../uplink/uplink.ts";
 import { createLiveness } from "./liveness.ts";
 import { openHealth } from "./parts/open-health.ts";
 import type { DnsThreats } from "../dns-threats/threats.ts";
-import { openDnsLists } from "./parts/open-dns-lists.ts";
-import type { openDnsThreats as openDnsThreatsPart } from "./parts/open-dns-threats.ts";
+import { openDnsLists } from "./parts/dns/open-dns-lists.ts";
+import type { openDnsThreats as openDnsThreatsPart } from "./parts/dns/open-dns-threats.ts";
+import type { openResolverLink as openResolverLinkPart } from "./parts/dns/open-resolver-link.ts";
+import type { ResolverListener } from "../resolver/link/resolver-listener.ts";
 import type { openIntrusions as openIntrusionsPart, Intrusions } from "./parts/open-intrusions.ts";
 import { openQueue } from "./parts/open-queue.ts";
 import { openRenewal, openReplayEnd, openUplink } from "./parts/open-uplink.ts";
@@ -46,8 +48,10 @@ export async function startRound(deps: DaemonDeps, inheritance: Inheritance | nu
     const { file, socket } = deps.configuration.ids.eve;
     const isEveRead = (file !== null || socket !== null) && deps.replay === null;
     const openIntrusions = isTrafficRead || isEveRead ? (await import("./parts/open-intrusions.ts")).openIntrusions : () => null;
-    const openDnsThreats = isTrafficRead ? (await import("./parts/open-dns-threats.ts")).openDnsThreats : () => null;
-    return wire(deps, inheritance, lifecycle, { openTraffic, openIntrusions, openDnsThreats });
+    const isResolverRead = deps.configuration.dns.directory !== null && deps.replay === null;
+    const openDnsThreats = isTrafficRead || isResolverRead ? (await import("./parts/dns/open-dns-threats.ts")).openDnsThreats : () => null;
+    const openResolverLink = isResolverRead ? (await import("./parts/dns/open-resolver-link.ts")).openResolverLink : () => null;
+    return wire(deps, inheritance, lifecycle, { openTraffic, openIntrusions, openDnsThreats, openResolverLink });
   } catch (error) {
     await lifecycle.close();
     throw error;
@@ -56,10 +60,11 @@ export async function startRound(deps: DaemonDeps, inheritance: Inheritance | nu
 
 /** The parts in their order: what hears the link begins last, and what is opened first is closed last. */
 function wire(
-  deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Lifecycle, { openTraffic, openIntrusions, openDnsThreats }: {
+  deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Lifecycle, { openTraffic, openIntrusions, openDnsThreats, openResolverLink }: {
     readonly openTraffic: (...parts: Parameters<typeof openTrafficProcess>) => Traffic | null;
     readonly openIntrusions: (...parts: Parameters<typeof openIntrusionsPart>) => Intrusions | null;
     readonly openDnsThreats: (...parts: Parameters<typeof openDnsThreatsPart>) => DnsThreats | null;
+    readonly openResolverLink: (...parts: Parameters<typeof openResolverLinkPart>) => ResolverListener | null;
   },
 ): Round {
   const { configuration } = deps;
@@ -86,6 +91,7 @@ function wire(
   });
   intrusions = openIntrusions(context, queue, { watch, traffic });
   dnsThreats = openDnsThreats(context, queue, watch);
+  openResolverLink(context, dnsThreats);
   const dnsLists = openDnsLists(context);
   const onBundle = (name: string) => {
     if (name === BLOCK_LISTS) dnsLists?.changed();

@@ -1,6 +1,7 @@
 import { randomBytes, randomFillSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { BlockList, isIPv6 } from "node:net";
+import { join } from "node:path";
 import { DNS_RESPONSE_CODE, DNS_TYPE } from "@lanthorn/packets";
 import type { Clock, Log } from "@lanthorn/runtime";
 import { ProbeError } from "../errors.ts";
@@ -12,6 +13,9 @@ import { createDesignatedResolvers } from "./forwarding/designated-resolvers.ts"
 import { createForwarder, type Forwarder } from "./forwarding/forwarder.ts";
 import { createLookups } from "./forwarding/lookups.ts";
 import { createRoutes, wireName } from "./forwarding/routes.ts";
+import { linkToDaemon } from "./link/daemon-link.ts";
+import { LINK_SOCKET, type ResolverState } from "./link/messages.ts";
+import { createThreatTally, type ThreatTally } from "./link/threat-tally.ts";
 import type { GivenSockets } from "./listeners/given-sockets.ts";
 import { DOH_PATH, listenHttps } from "./listeners/https-listener.ts";
 import type { Listener, Place, TakeMessage } from "./listeners/listener.ts";
@@ -52,13 +56,19 @@ export async function openResolver(settings: ResolverSettings, given: GivenSocke
   const { tls } = settings;
   const designated = createDesignatedResolvers(tls ? { name: tls.name, tlsPort: tls.port, https: { port: tls.https_port, path: DOH_PATH } } : null);
   const filter = createFilter({ lists: settings.lists, settings: settings.filter, collectorDirectory: settings.collector_directory, ...deps });
+  const tally = createThreatTally(filter.policyName);
   const endLooks = deps.clock.every(LOOK_MS, filter.look);
   const endRefreshes = deps.clock.every(REFRESH_MS, () => void filter.refresh());
-  const resolver = createResolver({ cache, clients, cookies: createServerCookies(randomBytes(32), deps.clock), lookups, designated, filter, clock: deps.clock });
+  const resolver = createResolver({ cache, clients, cookies: createServerCookies(randomBytes(32), deps.clock), lookups, designated, filter, clock: deps.clock, onListed: tally.judged });
   const listeners: Listener[] = [];
+  const endLink = linkToDaemon({
+    path: join(settings.collector_directory, LINK_SOCKET), tally, random: Math.random, clock: deps.clock,
+    state: () => stateOf(resolver.counts, tally, forwarders),
+  });
   const close = async () => {
     endRefreshes();
     endLooks();
+    endLink();
     await filter.close();
     await Promise.all(listeners.map((listener) => listener.close()));
     for (const forwarder of forwarders) forwarder.close();
@@ -71,6 +81,11 @@ export async function openResolver(settings: ResolverSettings, given: GivenSocke
   }
   void filter.refresh();
   return { listeners, refreshLists: filter.refresh, upstreams: forwarders.flatMap(({ upstreams }) => upstreams), counts: resolver.counts, isAnswering: () => answersItself(resolver), close };
+}
+
+function stateOf({ fromCache, ...counts }: ResolverCounts, tally: ThreatTally, forwarders: readonly Forwarder[]): ResolverState {
+  const upstreams = forwarders.flatMap((forwarder) => forwarder.upstreams);
+  return { ...counts, from_cache: fromCache, threats_left_out: tally.leftOut, upstreams: upstreams.length, upstreams_down: upstreams.filter(({ isDown }) => isDown).length };
 }
 
 const REFRESH_MS = 60_000;

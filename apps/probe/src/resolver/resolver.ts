@@ -56,6 +56,8 @@ export interface ResolverParts {
   /** Answers for names below `resolver.arpa`; null for all others. */
   readonly designated: (name: Uint8Array, type: number) => Answer | null;
   readonly filter: Pick<Filter, "judgeQuestion" | "judgeAnswer">;
+  /** Hears of each query that a list has, or would have, the last word about. */
+  readonly onListed: (query: JudgedQuestion, verdict: Verdict, address: string) => void;
   readonly clock: Pick<Clock, "after" | "monotonic" | "now">;
 }
 
@@ -101,7 +103,9 @@ function createGiver(parts: ResolverParts, counts: ResolverCounts): Giver {
   const giveCode = ({ bytes, query, sender, cookie }: Asked, code: number, extendedError: ExtendedError | null = null) =>
     sender.respond(writeCode(bytes, query, code, { extendedError, cookie }));
   const isTaken = (asked: Asked, verdict: Verdict) => {
-    if (verdict.isFinal && verdict.observed) counts.observed += 1;
+    const isObserved = verdict.isFinal && verdict.observed !== null;
+    if (isObserved) counts.observed += 1;
+    if (asked.judged && (isObserved || verdict.action !== "allow")) parts.onListed(asked.judged.query, verdict, asked.sender.address);
     if (verdict.action === "allow") return false;
     counts.blocked += 1;
     const { bytes, query, cookie } = asked;

@@ -3,9 +3,6 @@ import { CaptureSettings, COMMAND_REFUSALS, type CommandRefusal, Id, IdsState, P
 import * as z from "zod";
 import { TrafficSettings } from "./settings.ts";
 
-/** Longest message of either side, in bytes of its JSON. A look at a live view is the longest there is. */
-export const MAX_MESSAGE_BYTES = 1024 * 1024;
-
 /** The contract's limits of an event about an alert. */
 const MAX_PACKETS = 16;
 const MAX_PACKET_TEXT = 2800;

@@ -11,6 +11,8 @@ export interface Filter {
   /** @returns Null where nothing is filtered. */
   judgeQuestion(query: DnsQuery): Verdict | null;
   judgeAnswer(query: DnsQuery, question: Verdict, facts: AnswerFacts): Verdict;
+  /** For people; "" where it is none of those that count now. */
+  policyName(policyId: string | null): string;
   /** Reads lists whose files have changed, and the collector's. Resolves when that is done; never rejects. */
   refresh(): Promise<void>;
   /** Reads the collector's lists where the daemon has left others: one look at a file otherwise. */
@@ -85,6 +87,7 @@ export function createFilter({ lists, settings, collectorDirectory, clock, log }
   return {
     judgeQuestion: (query) => judge && judge.engine.judgeQuestion(seen(query, judge)),
     judgeAnswer: (query, question, facts) => judge?.engine.judgeAnswer(seen(query, judge), question, facts) ?? question,
+    policyName: (policyId) => site?.policy.policies.find(({ id }) => id === policyId)?.name ?? rules.policies.find(({ id }) => id === policyId)?.name ?? "",
     refresh: () => run(readLocal, readSite),
     look() {
       if (isLooking || !siteLists.hasChanged()) return;

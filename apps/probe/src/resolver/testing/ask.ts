@@ -7,18 +7,21 @@ import { createMessageSplitter, withLength } from "../messages/stream-messages.t
 /** A client's question: by UDP, and then by TCP where `tcp` is set. */
 export interface Ask extends DnsFields {
   readonly tcp?: boolean;
+  /** The client's address, for UDP. */
+  readonly from?: string;
 }
 
 /** @returns What came back. @throws Error for what is no message. */
-export async function ask(port: number, { tcp = false, ...fields }: Ask): Promise<DnsMessage> {
+export async function ask(port: number, { tcp = false, from = "127.0.0.1", ...fields }: Ask): Promise<DnsMessage> {
   const query = encodeDns({ id: 4711, isRecursionDesired: true, ...fields });
-  const result = decodeDns(tcp ? await askByTcp(port, query) : await askByUdp(port, query));
+  const result = decodeDns(tcp ? await askByTcp(port, query) : await askByUdp(port, query, from));
   if (!result.ok) throw new Error(`no message: ${result.code} at ${result.offset}`);
   return result.value;
 }
 
-async function askByUdp(port: number, query: Uint8Array): Promise<Uint8Array> {
+async function askByUdp(port: number, query: Uint8Array, from: string): Promise<Uint8Array> {
   const socket = createSocket("udp4");
+  socket.bind(0, from);
   socket.send(query, port, "127.0.0.1");
   const [message] = (await once(socket, "message")) as [Buffer];
   socket.close();

@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import { compileFilter, openTrafficCapture, PacketIoError } from "@lanthorn/packet-io";
 import { type Clock, type Log, stopSignal } from "@lanthorn/runtime";
-import { CHANNEL_RATE, type Channel, openChannel } from "../channel.ts";
+import { CHANNEL_RATE, type Channel, openChannel } from "../../channel/channel.ts";
 import { type FromProcess, ToProcess } from "../messages.ts";
 import type { CompileFilter } from "../on-demand/filter-program.ts";
 import { openParts } from "./open-parts.ts";

@@ -1,5 +1,5 @@
 import { type Clock, createBackoff, type Log } from "@lanthorn/runtime";
-import { CHANNEL_CLOSED, CHANNEL_RATE, type Channel, openChannel } from "../channel.ts";
+import { CHANNEL_CLOSED, CHANNEL_RATE, type Channel, openChannel } from "../../channel/channel.ts";
 import { FromProcess, type ToProcess } from "../messages.ts";
 import type { StartedProcess } from "./start-process.ts";
 

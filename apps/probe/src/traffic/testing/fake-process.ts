@@ -1,6 +1,6 @@
 import { Duplex } from "node:stream";
 import { silentLog } from "@lanthorn/runtime";
-import { CHANNEL_RATE, type Channel, openChannel } from "../channel.ts";
+import { CHANNEL_RATE, type Channel, openChannel } from "../../channel/channel.ts";
 import { type FromProcess, type ProcessCounters, ToProcess } from "../messages.ts";
 import type { StartedProcess } from "../supervisor/start-process.ts";
 

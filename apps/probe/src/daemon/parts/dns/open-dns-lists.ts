@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { createListSharing, type ListSharing } from "../../dns-lists/list-sharing.ts";
-import type { RoundContext } from "./round-context.ts";
+import { createListSharing, type ListSharing } from "../../../dns-lists/list-sharing.ts";
+import type { RoundContext } from "../round-context.ts";
 
 /** @returns Null where no resolver is installed beside the probe: then no lists are fetched. */
 export function openDnsLists({ configuration, replay, clock, log, lifecycle }: RoundContext): ListSharing | null {

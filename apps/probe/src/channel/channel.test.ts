@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { pause, systemClock } from "@lanthorn/runtime";
 import * as z from "zod";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { CHANNEL_CLOSED, CHANNEL_RATE, openChannel } from "./channel.ts";
-import { MAX_MESSAGE_BYTES } from "./messages.ts";
+import { CHANNEL_CLOSED, CHANNEL_RATE, MAX_MESSAGE_BYTES, openChannel } from "./channel.ts";
 
 const Message = z.object({ number: z.int(), text: z.string() });
 type Message = z.infer<typeof Message>;

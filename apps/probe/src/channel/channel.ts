@@ -2,9 +2,8 @@ import type { Duplex } from "node:stream";
 import type { Clock } from "@lanthorn/runtime";
 import { describeError, parseJson } from "@lanthorn/runtime";
 import type * as z from "zod";
-import { MAX_MESSAGE_BYTES } from "./messages.ts";
 
-/** One side of the way between daemon and traffic process: messages as JSON, each behind its length in four bytes. */
+/** One side of the way between the daemon and a process of its own: messages as JSON, each behind its length in four bytes. */
 export interface Channel<Out> {
   /** @returns False where the message was not taken: it is too long, the other side does not read, or the channel has ended. */
   send(message: Out): boolean;
@@ -13,6 +12,8 @@ export interface Channel<Out> {
   close(): void;
 }
 
+/** Longest message of either side, in bytes of its JSON. */
+export const MAX_MESSAGE_BYTES = 1024 * 1024;
 const LENGTH_OCTETS = 4;
 /** What may wait for the other side: it does not read, so it hangs, and gets no more. */
 const MAX_UNSENT_BYTES = 4 * MAX_MESSAGE_BYTES;

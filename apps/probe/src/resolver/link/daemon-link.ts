@@ -1,0 +1,63 @@
+/** The resolver's side: it connects to the daemon, goes on without it, and sends what it counted. */
+import { connect, type Socket } from "node:net";
+import { type Clock, createBackoff } from "@lanthorn/runtime";
+import { type Channel, CHANNEL_RATE, openChannel } from "../../channel/channel.ts";
+import { type FromResolver, type ResolverState, ToResolver } from "./messages.ts";
+import type { ThreatTally } from "./threat-tally.ts";
+
+const FLUSH_MS = 1000;
+const STATE_MS = 10_000;
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 30_000;
+
+/**
+ * Begins at once.
+ * @param deps.path The daemon's socket; nothing need be there.
+ * @returns What ends it.
+ */
+export function linkToDaemon(deps: {
+  readonly path: string; readonly tally: ThreatTally; readonly state: () => ResolverState; readonly random: () => number;
+  readonly clock: Pick<Clock, "after" | "every" | "monotonic">;
+}): () => void {
+  const { path, tally, clock } = deps;
+  const backoff = createBackoff({ firstMs: FIRST_WAIT_MS, longestMs: LONGEST_WAIT_MS, random: deps.random });
+  let socket: Socket | null = null;
+  let channel: Channel<FromResolver> | null = null;
+  let cancelWait = () => {};
+
+  const away = () => {
+    channel = null;
+    socket = null;
+    tally.lost();
+    cancelWait = clock.after(FIRST_WAIT_MS + backoff.next(), begin);
+  };
+  const sendState = () => channel?.send({ kind: "state", state: deps.state() });
+  function begin(): void {
+    const fresh = connect(path);
+    socket = fresh;
+    fresh.once("error", away);
+    fresh.once("connect", () => {
+      fresh.off("error", away);
+      channel = openChannel<ToResolver, FromResolver>({
+        stream: fresh, incoming: ToResolver, rate: CHANNEL_RATE, clock, onEnd: away,
+        onMessage: ({ number }) => {
+          backoff.reset();
+          tally.taken(number);
+        },
+      });
+      sendState();
+    });
+  }
+
+  begin();
+  const ends = [
+    clock.every(FLUSH_MS, () => tally.flush(clock.monotonic(), (number, threat) => channel?.send({ kind: "threat", number, threat }) ?? false)),
+    clock.every(STATE_MS, sendState),
+  ];
+  return () => {
+    for (const end of ends) end();
+    cancelWait();
+    if (channel) channel.close();
+    else socket?.off("error", away).on("error", () => undefined).destroy();
+  };
+}

@@ -1,0 +1,105 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DNS_TYPE } from "@lanthorn/packets";
+import { silentLog, systemClock } from "@lanthorn/runtime";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ask } from "../testing/ask.ts";
+import { address, createOpened } from "../testing/opened.ts";
+import { LINK_SOCKET, type ListedThreat } from "./messages.ts";
+import { listenForResolver, type ResolverListener } from "./resolver-listener.ts";
+
+const opened = createOpened();
+let folder: string;
+let daemon: ResolverListener | null = null;
+let threats: ListedThreat[];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "lanthorn-link-"));
+  threats = [];
+});
+afterEach(async () => {
+  await opened.close();
+  await daemon?.close();
+  rmSync(folder, { recursive: true });
+});
+
+const WAIT = { timeout: 20_000 };
+const path = () => join(folder, LINK_SOCKET);
+const listen = (isWritten: () => boolean = () => true) => {
+  daemon = listenForResolver(path(), { clock: systemClock, log: silentLog, onThreat: (threat) => isWritten() && threats.push(threat) > 0 });
+};
+const total = () => threats.reduce((sum, { times }) => sum + times, 0);
+
+/** A resolver whose client is another host than the machine itself, as far as a host of loopback can be. */
+async function start() {
+  const lists = [["Bad", "malware", "||bad.example^\n"], ["Ads", "advertising", "||ads.example^\n||bad.example^\n"]].map(([name, category, text]) => {
+    const file = join(folder, `${name}.txt`);
+    writeFileSync(file, text as string);
+    return { name, category, file };
+  });
+  const upstream = await opened.server(({ questions: [asked] }) => ({ answers: [address(1, 60, asked?.name)] }));
+  const resolver = await opened.resolverOver([upstream], { lists, collector_directory: folder, queries_per_second: 100_000, burst: 100_000 });
+  await resolver.refreshLists();
+  return { ...resolver, of: (name: string) => ask(resolver.port, { questions: [{ name, type: DNS_TYPE.a }], from: "127.0.0.5" }) };
+}
+
+test("names of malware come to the daemon with their lists, counted; advertising and the machine's own questions never do", async () => {
+  listen();
+  const { of, port } = await start();
+  await ask(port, { questions: [{ name: "own.bad.example", type: DNS_TYPE.a }] });
+  for (let left = 300; left > 0; left -= 1) await of(left % 2 === 0 ? "ads.example" : "www.bad.example");
+  await expect.poll(total, WAIT).toBe(150);
+  expect(threats[0]).toMatchObject({
+    client_ip: "127.0.0.5", list: "Bad", category: "malware", severity: "high", action: "blocked", name: "www.bad.example", type: DNS_TYPE.a, samples: ["www.bad.example"], policy: "everyone", blocked_record: null,
+  });
+  expect(threats[0]?.lists.toSorted()).toEqual(["Ads", "Bad"]);
+  expect(new Set(threats.map(({ client_ip: ip }) => ip)).size).toBe(1);
+  expect(daemon?.state()).toMatchObject({ upstreams: 1, upstreams_down: 0 });
+});
+
+test("what the daemon could not write down, or was asked while it was away, is sent again", async () => {
+  const { of } = await start();
+  await of("a.bad.example");
+  let isWritten = false;
+  listen(() => isWritten);
+  await expect.poll(() => daemon?.state() ?? null, WAIT).not.toBeNull();
+  await daemon?.close();
+  isWritten = true;
+  listen(() => isWritten);
+  await expect.poll(total, WAIT).toBe(1);
+  expect(threats).toMatchObject([{ samples: ["a.bad.example"] }]);
+});
+
+test("the socket is for owner and group alone; what a killed daemon left is replaced", async () => {
+  listen();
+  await expect.poll(() => existsSync(path()) && (statSync(path()).mode & 0o777), WAIT).toBe(0o660);
+  await daemon?.close();
+  listen();
+  await expect.poll(() => existsSync(path()), WAIT).toBe(true);
+});
+
+test("hostile messages end their own connection and nothing else", async () => {
+  listen();
+  await expect.poll(() => existsSync(path()), WAIT).toBe(true);
+  const framed = (text: string) => {
+    const bytes = Buffer.from(text);
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(bytes.length);
+    return Buffer.concat([length, bytes]);
+  };
+  const refused = Buffer.concat(Array.from({ length: 40 }, (_, number) => framed(JSON.stringify({ kind: "threat", number, threat: { client_ip: "x" } }))));
+  for (const bytes of [randomBytes(4096).fill(0xff, 0, 4), refused]) {
+    const socket = connect(path());
+    socket.on("error", () => undefined);
+    await once(socket, "connect");
+    socket.write(bytes);
+    await once(socket, "close");
+  }
+  expect(threats).toEqual([]);
+  const { of } = await start();
+  await of("b.bad.example");
+  await expect.poll(total, WAIT).toBe(1);
+});

@@ -1,0 +1,53 @@
+/** What the resolver and the daemon say to each other, as JSON over a socket in the folder that they share. */
+import { Severity } from "@lanthorn/contract/uplink";
+import * as z from "zod";
+
+/** The socket's name in the folder where the daemon leaves block lists: who may enter that may connect. */
+export const LINK_SOCKET = "link";
+/** Of one threat. */
+export const MAX_SAMPLES = 8;
+/** Of one threat. */
+export const MAX_LISTS = 16;
+
+const Count = z.int().min(0);
+const Milliseconds = z.number().min(0).max(8_640_000_000_000_000);
+
+/** A client asked for names that a list of what does harm has. */
+export const ListedThreat = z.object({
+  client_ip: z.string().max(45),
+  /** How often since it was last taken. What follows is of the last time. */
+  times: z.int().min(1).max(1_000_000_000),
+  at: Milliseconds,
+  list: z.string().max(128), category: z.string().max(64), severity: Severity,
+  action: z.enum(["blocked", "reported"]),
+  name: z.string().max(1024), type: z.int().min(0).max(65_535),
+  /** Some of the names. */
+  samples: z.array(z.string().max(1024)).max(MAX_SAMPLES),
+  /** All that have the name. */
+  lists: z.array(z.string().max(128)).max(MAX_LISTS),
+  policy: z.string().max(128),
+  /** The record of the answer that is listed; null for the name itself. */
+  blocked_record: z.string().max(1024).nullable(),
+  listed_at: Milliseconds.nullable(),
+});
+export type ListedThreat = z.infer<typeof ListedThreat>;
+
+/** What the resolver did since it began, and how its servers are. */
+export const ResolverState = z.object({
+  queries: Count, from_cache: Count, stale: Count, forwarded: Count, failed: Count, limited: Count, ignored: Count, blocked: Count, observed: Count,
+  /** Clients and lists of which nothing was kept, because there were too many. */
+  threats_left_out: Count,
+  upstreams: Count, upstreams_down: Count,
+});
+export type ResolverState = z.infer<typeof ResolverState>;
+
+/** Each threat has a number of its own, by which the daemon says that it is written down. */
+export const FromResolver = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("threat"), number: Count, threat: ListedThreat }),
+  z.object({ kind: z.literal("state"), state: ResolverState }),
+]);
+export type FromResolver = z.infer<typeof FromResolver>;
+
+/** A threat that is not taken within half a minute is sent again. */
+export const ToResolver = z.object({ kind: z.literal("taken"), number: Count });
+export type ToResolver = z.infer<typeof ToResolver>;
