@@ -20,7 +20,7 @@ function resolverAlone(limits = LIMITS) {
   const cache = createAnswerCache({ maxBytes: 1_000_000 });
   const lookups = { find: () => undefined, hasRoute: () => false, waiting: 0 };
   return createResolver({
-    cache, clock, lookups, designated: () => null, filter: { judgeQuestion: () => null, judgeAnswer: (_, verdict) => verdict }, clients: createClientTable(limits, clock), cookies: createServerCookies(new Uint8Array(32), clock),
+    cache, clock, lookups, designated: () => null, onListed: () => undefined, filter: { judgeQuestion: () => null, judgeAnswer: (_, verdict) => verdict }, clients: createClientTable(limits, clock), cookies: createServerCookies(new Uint8Array(32), clock),
   });
 }
 
