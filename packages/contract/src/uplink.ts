@@ -8,6 +8,7 @@ export { type PortRole, type SwitchNeighbor, type SwitchReport } from "./events/
 export { type NeighborDiscovered, type NeighborIdType, type NeighborPower, type NeighborProtocol } from "./events/neighbors.ts";
 export { type ScanRemarkCode } from "./events/scans.ts";
 export { MAX_HOST_SOFTWARE, Software } from "./events/software.ts";
+export { ResolverState } from "./uplink/resolver-state.ts";
 export { HEALTH_METRICS } from "./events/operations.ts";
 export { DnsThreat, GUARD_KINDS, type GuardKind, IdsAlert, RogueDetected } from "./events/security.ts";
 export * from "./uplink/topics.ts";

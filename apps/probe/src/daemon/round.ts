@@ -91,7 +91,7 @@ function wire(
   });
   intrusions = openIntrusions(context, queue, { watch, traffic });
   dnsThreats = openDnsThreats(context, queue, watch);
-  openResolverLink(context, dnsThreats);
+  const resolver = openResolverLink(context, dnsThreats);
   const dnsLists = openDnsLists(context);
   const onBundle = (name: string) => {
     if (name === BLOCK_LISTS) dnsLists?.changed();
@@ -114,7 +114,7 @@ function wire(
     identity = readIdentity(configuration.data_dir) ?? identity;
     uplink.restart();
   });
-  const opened = openHealth(context, { ...queue, watch, uplink, siteConfiguration, transfers, traffic, intrusions });
+  const opened = openHealth(context, { ...queue, watch, uplink, siteConfiguration, transfers, traffic, intrusions, resolver });
   health = opened;
   return {
     ended,

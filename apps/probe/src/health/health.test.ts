@@ -43,7 +43,7 @@ const published = () => (outbox.take({ maxEvents: 500, maxBytes: 1e6 })?.events 
 /** Follows health over some reports; what is not given is calm. */
 async function follow(reports: readonly {
   readonly machine?: Partial<MachineFacts>; readonly up?: boolean; readonly dropped?: number; readonly offsetMs?: number;
-  readonly daysLeft?: number; readonly traffic?: { readonly dropped?: number; readonly shed?: number; readonly gaps?: number };
+  readonly daysLeft?: number; readonly unreachable?: number; readonly traffic?: { readonly dropped?: number; readonly shed?: number; readonly gaps?: number };
 }[]) {
   const seen: ProbeHealth[] = [];
   let current = reports[0] ?? {};
@@ -68,6 +68,10 @@ async function follow(reports: readonly {
       }),
       networkFacts: () => null,
       ids: () => null,
+      resolver: () => ({
+        queries: 1, from_cache: 0, stale: 0, forwarded: 1, failed: 0, limited: 0, ignored: 0, blocked: 0, observed: 0, threats_left_out: 0, upstreams: 2, upstreams_down: 2,
+        unreachable: current.unreachable ?? 0,
+      }),
       guards: () => ({ enabled: true, active: false, learning_until: "2026-11-20T09:00:00.000Z" }),
       bundles: () => [{ name: "fingerprints", version: 3, error: null }],
     },
@@ -109,6 +113,7 @@ describe("health", () => {
     ["traffic_drops", { traffic: { dropped: 100 } }],
     ["traffic_shed", { traffic: { shed: 500 } }],
     ["traffic_process", { traffic: { gaps: 1 } }],
+    ["resolver_servers", { unreachable: 1 }],
     ["clock_offset", { offsetMs: -45_000 }],
     ["interface", { up: false }],
     ["certificate", { daysLeft: 5 }],

@@ -35,6 +35,8 @@ export interface HealthSources {
   readonly guards: () => NonNullable<ProbeHealth["guards"]>;
   /** Null where nothing finds intrusions. */
   readonly ids: () => NonNullable<ProbeHealth["ids"]> | null;
+  /** Null where no resolver runs beside the probe. */
+  readonly resolver: () => NonNullable<ProbeHealth["resolver"]> | null;
   readonly coverage: () => ProbeHealth["coverage"] | null;
   readonly networkFacts: () => {
     readonly facts: readonly NetworkFact[]; readonly looks: readonly NetworkLook[];
@@ -78,8 +80,7 @@ export function createHealthWatch(deps: {
   function report(isJudged: boolean): void {
     lastReportAt = clock.monotonic();
     const machine = sources.machine();
-    const queue = sources.outbox();
-    const capture = sources.capture();
+    const [queue, capture, resolver] = [sources.outbox(), sources.capture(), sources.resolver()];
     const [link, offsetMs] = [sources.interface(), sources.clockOffsetMs()];
     const [frames, dropped] = [capture.frames - before.frames, Math.max(0, capture.dropped - before.dropped)];
     const traffic = sources.traffic();
@@ -93,7 +94,7 @@ export function createHealthWatch(deps: {
       load: machine.load1m / machine.cores,
       temperature: machine.temperatureCelsius,
       capture_drops: frames + dropped > 0 ? (dropped / (frames + dropped)) * 100 : 0,
-      ...trafficShares,
+      ...trafficShares, resolver_servers: resolver && resolver.unreachable,
       queue_depth: (queue.bytes / deps.budgetBytes) * 100,
       clock_offset: offsetMs === null ? null : Math.abs(offsetMs) / 1000,
       interface: link.up ? 0 : 1,
@@ -125,7 +126,7 @@ export function createHealthWatch(deps: {
       bundles: sources.bundles(), guards: sources.guards(),
       ...(coverage && { coverage }),
       ...(traffic && { traffic: traffic.health }),
-      ...withIds(sources.ids()),
+      ...withIds(sources.ids()), ...(resolver && { resolver }),
       ...(network && { network_facts: [...network.facts], network_looks: [...network.looks] }),
     });
   }

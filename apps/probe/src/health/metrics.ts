@@ -48,6 +48,11 @@ const WORDS: Readonly<Record<HealthMetric, Words>> = {
     unit: "", severity: "high", raised: (value) => `the process that reads all traffic ended ${value} times; what passed meanwhile was not recorded`,
     cleared: "the process that reads all traffic runs again",
   },
+  resolver_servers: {
+    unit: "", severity: "high",
+    raised: () => "the site's resolver cannot reach its servers: names resolve only as far as its cache has them; see upstreams and forward in dns.toml, and the way to the Internet",
+    cleared: "the site's resolver reaches its servers again",
+  },
   queue_depth: {
     unit: "%", severity: "high", raised: above("the used part of the queue's disk budget"), cleared: "the queue has free space again",
   },
@@ -80,6 +85,7 @@ export function limitsOf(limits: HealthSettings["limits"]): readonly Limit[] {
     ...configured.flatMap(([metric, threshold]): Limit[] =>
       (threshold === false ? [] : [{ metric, bad: "above", threshold, hysteresis: hysteresisOf(metric, threshold) }])),
     { metric: "traffic_process", bad: "above", threshold: 0, hysteresis: 0 },
+    { metric: "resolver_servers", bad: "above", threshold: 0, hysteresis: 0 },
     { metric: "interface", bad: "above", threshold: 0, hysteresis: 0 },
     { metric: "certificate", bad: "below", threshold: CERTIFICATE_DAYS, hysteresis: 1 },
   ];

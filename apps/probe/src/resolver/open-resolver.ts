@@ -2,6 +2,7 @@ import { randomBytes, randomFillSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { BlockList, isIPv6 } from "node:net";
 import { join } from "node:path";
+import type { ResolverState } from "@lanthorn/contract/uplink";
 import { DNS_RESPONSE_CODE, DNS_TYPE } from "@lanthorn/packets";
 import type { Clock, Log } from "@lanthorn/runtime";
 import { ProbeError } from "../errors.ts";
@@ -14,7 +15,7 @@ import { createForwarder, type Forwarder } from "./forwarding/forwarder.ts";
 import { createLookups } from "./forwarding/lookups.ts";
 import { createRoutes, wireName } from "./forwarding/routes.ts";
 import { linkToDaemon } from "./link/daemon-link.ts";
-import { LINK_SOCKET, type ResolverState } from "./link/messages.ts";
+import { LINK_SOCKET } from "./link/messages.ts";
 import { createThreatTally, type ThreatTally } from "./link/threat-tally.ts";
 import type { GivenSockets } from "./listeners/given-sockets.ts";
 import { DOH_PATH, listenHttps } from "./listeners/https-listener.ts";
@@ -85,7 +86,10 @@ export async function openResolver(settings: ResolverSettings, given: GivenSocke
 
 function stateOf({ fromCache, ...counts }: ResolverCounts, tally: ThreatTally, forwarders: readonly Forwarder[]): ResolverState {
   const upstreams = forwarders.flatMap((forwarder) => forwarder.upstreams);
-  return { ...counts, from_cache: fromCache, threats_left_out: tally.leftOut, upstreams: upstreams.length, upstreams_down: upstreams.filter(({ isDown }) => isDown).length };
+  return {
+    ...counts, from_cache: fromCache, threats_left_out: tally.leftOut, upstreams: upstreams.length, upstreams_down: upstreams.filter(({ isDown }) => isDown).length,
+    unreachable: forwarders.filter((forwarder) => forwarder.upstreams.every(({ isDown }) => isDown)).length,
+  };
 }
 
 const REFRESH_MS = 60_000;

@@ -50,6 +50,7 @@ export const UPLINK_TEXTS: readonly FieldTexts[] = [
     network_facts: "Servers and routers that the probe heard in the last day. Left out while its guards are off, and by older probes.",
     traffic: "How the process is that reads all traffic and records it. Left out where the probe has none, and by older probes.",
     ids: "How the probe's intrusion detection is. Left out where the probe has none, and by older probes.",
+    resolver: "How the site's resolver beside the probe is. Left out where none runs, and by older probes.",
     network_looks: "How long the probe has listened for servers and routers. Left out as `network_facts`.",
   }),
   describeFields(IdsState, {

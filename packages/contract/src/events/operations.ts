@@ -4,7 +4,7 @@ import { CONFLICT_KINDS, Id, Instant, LICENSE_LIMITS, LICENSE_STATUSES, Severity
 /** What a probe measures of its own machine, each against a threshold. */
 export const HEALTH_METRICS = [
   "cpu", "memory", "disk", "load", "temperature", "capture_drops", "queue_depth", "clock_offset", "interface", "certificate",
-  "traffic_process", "traffic_drops", "traffic_shed",
+  "traffic_process", "traffic_drops", "traffic_shed", "resolver_servers",
 ] as const;
 
 /** A resource of the probe went over its threshold (`raised`) or came back below it with room (`cleared`). */

@@ -4,6 +4,7 @@ import { BUNDLE_MAX_KINDS, BundleAnnouncement, BundleState } from "./bundles.ts"
 import { CaptureSettings, PCAP_COMMANDS, TrafficHealth } from "./captures.ts";
 import { ProbeCoverage } from "./coverage.ts";
 import { IdsState } from "./ids/state.ts";
+import { ResolverState } from "./resolver-state.ts";
 import { GuardsPart, GuardsState } from "./guards.ts";
 import { MAX_NETWORK_FACTS, NetworkFact, NetworkLook } from "./network-facts.ts";
 
@@ -102,6 +103,8 @@ export const ProbeHealth = z.object({
   traffic: TrafficHealth.optional(),
   /** How its intrusion detection is; left out where the probe has none. Older probes do not report it. */
   ids: IdsState.optional(),
+  /** The resolver beside it; left out where none is, or it does not run. Older probes do not report it. */
+  resolver: ResolverState.optional(),
 });
 export type ProbeHealth = z.infer<typeof ProbeHealth>;
 

@@ -5,6 +5,7 @@ import { limitsOf } from "../../health/metrics.ts";
 import { certificateLifetime } from "../../identity/identity.ts";
 import { subnetsOf } from "../../capture/link.ts";
 import type { SiteConfiguration } from "../../uplink/site-configuration.ts";
+import type { ResolverListener } from "../../resolver/link/resolver-listener.ts";
 import type { Uplink } from "../../uplink/uplink.ts";
 import type { Intrusions } from "./open-intrusions.ts";
 import type { Queue } from "./open-queue.ts";
@@ -15,13 +16,14 @@ import type { Transfers } from "./transfers.ts";
 import { createStatusWriter } from "../status-writer.ts";
 
 /** Watches the probe itself: alerts, health reports to the collector, and the file of `lanthorn-probe status`. */
-export function openHealth(context: RoundContext, { db, outbox, watch, uplink, siteConfiguration, transfers, traffic, intrusions }: Queue & {
+export function openHealth(context: RoundContext, { db, outbox, watch, uplink, siteConfiguration, transfers, traffic, intrusions, resolver }: Queue & {
   readonly watch: Watch;
   readonly uplink: Uplink;
   readonly siteConfiguration: SiteConfiguration;
   readonly transfers: Transfers | null;
   readonly traffic: Traffic | null;
   readonly intrusions: Intrusions | null;
+  readonly resolver: ResolverListener | null;
 }): HealthWatch {
   const { configuration, version, clock, log, lifecycle, identity } = context;
   const { lan, interfaceName } = watch;
@@ -47,6 +49,7 @@ export function openHealth(context: RoundContext, { db, outbox, watch, uplink, s
       configuration: () => siteConfiguration.state(),
       guards: () => watch.guards.state(),
       ids: () => intrusions?.state() ?? null,
+      resolver: () => resolver?.state() ?? null,
       coverage: () => watch.guards.coverage(),
       networkFacts: () => watch.guards.networkFacts(),
       traffic: () => traffic && { health: traffic.health(), ...traffic.sums() },

@@ -1,8 +1,9 @@
 /** The resolver's side: it connects to the daemon, goes on without it, and sends what it counted. */
 import { connect, type Socket } from "node:net";
+import type { ResolverState } from "@lanthorn/contract/uplink";
 import { type Clock, createBackoff } from "@lanthorn/runtime";
 import { type Channel, CHANNEL_RATE, openChannel } from "../../channel/channel.ts";
-import { type FromResolver, type ResolverState, ToResolver } from "./messages.ts";
+import { type FromResolver, ToResolver } from "./messages.ts";
 import type { ThreatTally } from "./threat-tally.ts";
 
 const FLUSH_MS = 1000;

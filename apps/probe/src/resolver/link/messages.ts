@@ -1,5 +1,5 @@
 /** What the resolver and the daemon say to each other, as JSON over a socket in the folder that they share. */
-import { Severity } from "@lanthorn/contract/uplink";
+import { ResolverState, Severity } from "@lanthorn/contract/uplink";
 import * as z from "zod";
 
 /** The socket's name in the folder where the daemon leaves block lists: who may enter that may connect. */
@@ -31,15 +31,6 @@ export const ListedThreat = z.object({
   listed_at: Milliseconds.nullable(),
 });
 export type ListedThreat = z.infer<typeof ListedThreat>;
-
-/** What the resolver did since it began, and how its servers are. */
-export const ResolverState = z.object({
-  queries: Count, from_cache: Count, stale: Count, forwarded: Count, failed: Count, limited: Count, ignored: Count, blocked: Count, observed: Count,
-  /** Clients and lists of which nothing was kept, because there were too many. */
-  threats_left_out: Count,
-  upstreams: Count, upstreams_down: Count,
-});
-export type ResolverState = z.infer<typeof ResolverState>;
 
 /** Each threat has a number of its own, by which the daemon says that it is written down. */
 export const FromResolver = z.discriminatedUnion("kind", [

@@ -1,9 +1,10 @@
 /** The daemon's side: it listens where resolvers of this machine may connect, and takes what they found. */
 import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import { createServer } from "node:net";
+import type { ResolverState } from "@lanthorn/contract/uplink";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { type Channel, type ChannelRate, openChannel } from "../../channel/channel.ts";
-import { FromResolver, type ListedThreat, type ResolverState, type ToResolver } from "./messages.ts";
+import { FromResolver, type ListedThreat, type ToResolver } from "./messages.ts";
 
 /** What listens. */
 export interface ResolverListener {
