@@ -84,5 +84,6 @@ async function devicesOf(rows: readonly ScopeColumns[], siteId: string, store: P
   const tags = new Set(rows.flatMap(({ group_tag: tag }) => tag ?? []));
   const found = (await store.devices(siteId, [...ids], tags.size > 0)).map((device) => ({ ...device, groups: device.groups.filter((tag) => tags.has(tag)) }))
     .filter(({ id, groups }) => ids.has(id) || groups.length > 0).slice(0, MAX_DEVICES);
-  return Promise.all(found.map(async ({ id, name, groups }) => ({ id, name: name.slice(0, 255), groups, ...await store.addresses(id) })));
+  const addresses = await store.addresses(found.map(({ id }) => id));
+  return found.map(({ id, name, groups }) => ({ id, name: name.slice(0, 255), groups, ips: [], macs: [], ...addresses.get(id) }));
 }

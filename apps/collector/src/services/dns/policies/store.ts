@@ -1,6 +1,7 @@
-import { type Kysely, type Selectable, sql, type Transaction } from "kysely";
+import type { Kysely, Selectable, Transaction } from "kysely";
 import { lockTenant } from "../../../db/locks/lock-tenant.ts";
 import { siteExists } from "../../../db/locks/site-exists.ts";
+import { selectIn } from "../../../db/query/select-in.ts";
 import type { Schema } from "../../../db/schema.ts";
 
 /** A policy as stored. */
@@ -15,6 +16,11 @@ export interface DeviceFacts {
   readonly ip: string;
   readonly groups: readonly string[];
 }
+/** Sorted. */
+export interface DeviceAddresses {
+  readonly ips: string[];
+  readonly macs: string[];
+}
 type Trx = Transaction<Schema>;
 
 /** What operators decide. Decisions that have ended at `now` are not there. */
@@ -26,8 +32,8 @@ export interface PoliciesStore {
   device(tenantId: string, id: string): Promise<DeviceFacts | null>;
   /** Devices of these ids, and those of a site that have a tag, the first 10,000. */
   devices(siteId: string, ids: readonly string[], withTags: boolean): Promise<readonly DeviceFacts[]>;
-  /** Addresses that a device has now. */
-  addresses(deviceId: string): Promise<{ readonly ips: string[]; readonly macs: string[] }>;
+  /** Addresses that devices have now, by their ids; of each the first 64. */
+  addresses(deviceIds: readonly string[]): Promise<ReadonlyMap<string, DeviceAddresses>>;
   /** In the order in which they were made. */
   policies(handle: Trx | null, tenantId: string): Promise<readonly PolicyRow[]>;
   addPolicy(trx: Trx, row: PolicyRow): Promise<void>;
@@ -64,10 +70,16 @@ export function createPoliciesStore({ db, reads }: { readonly db: Kysely<Schema>
         .where((eb) => eb.or([...(ids.length > 0 ? [eb("id", "in", [...ids])] : []), ...(withTags ? [eb("tags", "!=", "[]")] : [])])).orderBy("id").limit(MAX_DEVICES).execute();
       return rows.map(toFacts);
     },
-    async addresses(deviceId) {
-      const ips = await reads.selectFrom("addresses").select("ip").distinct().where("device_id", "=", deviceId).where("current", "=", 1).orderBy("ip").limit(MAX_ADDRESSES).execute();
-      const macs = await reads.selectFrom("interfaces").select("mac").where("device_id", "=", deviceId).where(sql.ref("mac"), "!=", "").orderBy("mac").limit(MAX_ADDRESSES).execute();
-      return { ips: ips.map(({ ip }) => ip), macs: macs.map(({ mac }) => mac) };
+    async addresses(deviceIds) {
+      const found = new Map(deviceIds.map((id): [string, DeviceAddresses] => [id, { ips: [], macs: [] }]));
+      const keep = (list: string[] | undefined, value: string) => {
+        if (list && list.length < MAX_ADDRESSES) list.push(value);
+      };
+      const ips = await selectIn(deviceIds, (ids) => reads.selectFrom("addresses").select(["device_id", "ip"]).distinct().where("device_id", "in", ids).where("current", "=", 1).orderBy("ip").execute());
+      const macs = await selectIn(deviceIds, (ids) => reads.selectFrom("interfaces").select(["device_id", "mac"]).where("device_id", "in", ids).where("mac", "!=", "").orderBy("mac").execute());
+      for (const { device_id: id, ip } of ips) keep(found.get(id)?.ips, ip);
+      for (const { device_id: id, mac } of macs) keep(found.get(id)?.macs, mac);
+      return found;
     },
     policies: (handle, tenantId) => (handle ?? reads).selectFrom("dns_policies").selectAll().where("tenant_id", "=", tenantId).orderBy("id").execute(),
     async addPolicy(trx, row) {
