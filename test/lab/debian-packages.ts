@@ -36,7 +36,7 @@ interface PackageVersion {
 }
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
-const PROGRAM_FOLDERS = ["usr/sbin", "usr/bin", "sbin", "bin"];
+const PROGRAM_FOLDERS = ["usr/sbin", "usr/bin", "sbin", "bin", "usr/lib/systemd", "lib/systemd"];
 
 /** Programs that look for their data under `/usr` unless an environment variable says otherwise. */
 const DATA_FOLDERS = { NMAPDIR: "usr/share/nmap", WIRESHARK_DATA_DIR: "usr/share/wireshark", MIBDIRS: "usr/share/snmp/mibs" };

@@ -2,11 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect as connectTls } from "node:tls";
 import { decodeDns, DNS_TYPE, encodeDns } from "@lanthorn/packets";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { createMessageSplitter, withLength } from "./messages/stream-messages.ts";
 import { ask } from "./testing/ask.ts";
 import { makeCertificate } from "./testing/certificate.ts";
-import { address, createOpened, lastOf, NAME, question } from "./testing/opened.ts";
+import { address, createOpened, edns, lastOf, NAME, question } from "./testing/opened.ts";
 
 const opened = createOpened();
 const folder = mkdtempSync(join(tmpdir(), "lanthorn-dns-"));
@@ -49,6 +51,29 @@ describe("a resolver that asks another one", () => {
     }
     expect(behind.upstream.asked).toEqual([]);
   });
+});
+
+test("a telephone's manner: no name in its hello, no look at the certificate, padded questions in pieces over one connection", async () => {
+  const { tlsPort } = await encrypted();
+  const padding = edns([{ code: 12, value: new Uint8Array(60) }]);
+  const ids = Array.from({ length: 24 }, (_, index) => index + 1);
+  const queries = ids.map((id) => withLength(encodeDns({ id, isRecursionDesired: true, questions: [{ name: `x${id}-dnsotls-ds.metric.example.com`, type: id % 2 ? DNS_TYPE.a : DNS_TYPE.aaaa }], additionals: [padding] })));
+  const bytes = Buffer.concat(queries);
+  const socket = connectTls({ host: "127.0.0.1", port: tlsPort, rejectUnauthorized: false });
+  const lengths: number[] = [];
+  const answered = new Set<number>();
+  const all = new Promise<void>((resolve, reject) => {
+    socket.on("error", reject).on("data", createMessageSplitter((message) => {
+      lengths.push(message.length);
+      answered.add(((message[0] as number) << 8) | (message[1] as number));
+      if (answered.size === ids.length) resolve();
+    }));
+  });
+  for (let at = 0; at < bytes.length; at += 97) socket.write(bytes.subarray(at, at + 97));
+  await all;
+  socket.destroy();
+  expect([...answered].toSorted((a, b) => a - b)).toEqual(ids);
+  expect(new Set(lengths)).toEqual(new Set([468]));
 });
 
 describe("by HTTPS", () => {

@@ -33,6 +33,7 @@ describe("a name that a list has", () => {
     for (const type of [DNS_TYPE.a, DNS_TYPE.aaaa, DNS_TYPE.https, DNS_TYPE.txt]) {
       const message = await of("Banner.ADS.example", { type });
       expect([message.responseCode, message.answers, message.questions[0]?.name]).toEqual([DNS_RESPONSE_CODE.nameError, [], "Banner.ADS.example"]);
+      expect(message.authorities).toMatchObject([{ name: "Banner.ADS.example", type: DNS_TYPE.soa, ttlSeconds: 10, data: { kind: "soa", minimum: 10 } }]);
       expect(extendedError(message)).toMatchObject({ code: expect.toSatisfy((code: number) => code >= 15 && code <= 17), text: expect.stringContaining("Ads") });
     }
     expect([upstream.asked.length, counts.blocked]).toEqual([0, 4]);

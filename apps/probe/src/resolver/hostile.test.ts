@@ -29,7 +29,7 @@ describe("a flood", () => {
     const resolver = resolverAlone();
     const sizes: number[] = [];
     const query = encodeDns({ questions: [{ name: "localhost", type: DNS_TYPE.a }], additionals: [edns([], 4096)] });
-    for (let sent = 1000; sent > 0; sent -= 1) resolver.take(query, { address: "10.0.0.1", isDatagram: true, respond: (response) => sizes.push(response.length) });
+    for (let sent = 1000; sent > 0; sent -= 1) resolver.take(query, { address: "10.0.0.1", isDatagram: true, isEncrypted: false, respond: (response) => sizes.push(response.length) });
     const [withinLimit, over] = [sizes.slice(0, LIMITS.burst), sizes.slice(LIMITS.burst)];
     expect(withinLimit).toHaveLength(LIMITS.burst);
     expect(over.length).toBeLessThanOrEqual(500);
@@ -41,7 +41,7 @@ describe("a flood", () => {
     const resolver = resolverAlone();
     let responses = 0;
     for (const bytes of [encodeDns({ questions: [question] }), encodeDns({ opcode: 3 }), new Uint8Array(40)]) {
-      resolver.take(bytes, { address: "192.0.2.1", isDatagram: true, respond: () => (responses += 1) });
+      resolver.take(bytes, { address: "192.0.2.1", isDatagram: true, isEncrypted: false, respond: () => (responses += 1) });
     }
     expect([responses, resolver.counts.ignored]).toEqual([0, 3]);
   });
@@ -80,7 +80,7 @@ test("any bytes are taken without an error; a response has the query's id, and i
   });
   fc.assert(fc.property(fc.oneof(fc.uint8Array({ maxLength: 100 }), changed), fc.boolean(), (bytes, isDatagram) => {
     resolver.take(bytes, {
-      address: "10.0.0.1", isDatagram, respond(response) {
+      address: "10.0.0.1", isDatagram, isEncrypted: !isDatagram, respond(response) {
         expect([response[0], response[1], (response[2] as number) & 0x80]).toEqual([bytes[0], bytes[1], 0x80]);
       },
     });

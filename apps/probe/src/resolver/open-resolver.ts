@@ -100,7 +100,7 @@ const PROBE = encodeQuestion({ name: wireName("localhost"), type: DNS_TYPE.a, is
 
 function answersItself(resolver: Resolver): boolean {
   let code = -1;
-  resolver.take(PROBE, { address: "127.0.0.1", isDatagram: false, respond: (response) => (code = (response[3] as number) & 0x0f) });
+  resolver.take(PROBE, { address: "127.0.0.1", isDatagram: false, isEncrypted: false, respond: (response) => (code = (response[3] as number) & 0x0f) });
   return code === DNS_RESPONSE_CODE.noError;
 }
 

@@ -11,13 +11,15 @@ import { localAnswer } from "./forwarding/local-answers.ts";
 import type { Lookups } from "./forwarding/lookups.ts";
 import type { Answer } from "./messages/answer.ts";
 import type { Question } from "./messages/question.ts";
-import { datagramLimit, EXTENDED_ERROR, type ExtendedError, writeAnswer, writeCode, writeHeaderOnly } from "./messages/response.ts";
+import { datagramLimit, EXTENDED_ERROR, type ExtendedError, padResponse, writeAnswer, writeCode, writeHeaderOnly } from "./messages/response.ts";
 
 /** Who asks, and how they are answered. */
 export interface Sender {
   readonly address: string;
   /** Over UDP the sender may be made up, and a response must fit a datagram. */
   readonly isDatagram: boolean;
+  /** Others see lengths alone. */
+  readonly isEncrypted: boolean;
   readonly respond: (response: Buffer) => void;
 }
 
@@ -172,16 +174,17 @@ export function createResolver(parts: ResolverParts): Resolver {
   };
   return {
     counts,
-    take(bytes, sender) {
+    take(bytes, given) {
       counts.queries += 1;
-      const client = parts.clients.of(sender.address);
+      const client = parts.clients.of(given.address);
       const query = readDnsQuery(bytes);
       if (typeof query === "string") {
         // Nothing is larger than what was sent, and nothing is sent to who may not ask.
-        if (query !== "ignored" && client.isAllowed && parts.clients.take(client)) sender.respond(writeHeaderOnly(bytes, query === "malformed" ? CODE.formatError : CODE.notImplemented));
+        if (query !== "ignored" && client.isAllowed && parts.clients.take(client)) given.respond(writeHeaderOnly(bytes, query === "malformed" ? CODE.formatError : CODE.notImplemented));
         else counts.ignored += 1;
         return;
       }
+      const sender = given.isEncrypted && query.edns?.isPadded === true ? { ...given, respond: (response: Buffer) => given.respond(padResponse(response)) } : given;
       if (!client.isAllowed) {
         counts.ignored += 1;
         if (!sender.isDatagram) sender.respond(writeCode(bytes, query, CODE.refused));

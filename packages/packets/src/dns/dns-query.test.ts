@@ -12,7 +12,7 @@ test("a query is read in place: its name's end, its type, what EDNS says", () =>
   const bytes = encodeDns({ id: 7, isRecursionDesired: true, questions: [question], additionals: [opt([{ code: 10, value: new Uint8Array(8).fill(9) }])] });
   expect(readDnsQuery(bytes)).toEqual({
     id: 7, flags: 0x0100, nameEnd: 12 + 17, type: 1, class: 1,
-    edns: { udpPayloadSize: 1232, version: 0, isDnssecOk: true, cookie: new Uint8Array(8).fill(9) },
+    edns: { udpPayloadSize: 1232, version: 0, isDnssecOk: true, cookie: new Uint8Array(8).fill(9), isPadded: false },
   });
   expect(readDnsQuery(encodeDns({ questions: [question] }))).toMatchObject({ edns: null });
 });

@@ -15,6 +15,8 @@ export interface DnsQueryEdns {
   readonly isDnssecOk: boolean;
   /** The value of option COOKIE, 8 to 40 bytes, as a view; null without one. */
   readonly cookie: Uint8Array | null;
+  /** Option PADDING is there: the answer's length should say nothing either. RFC 7830. */
+  readonly isPadded: boolean;
 }
 
 /** One question, and perhaps OPT. */
@@ -41,6 +43,7 @@ const MAX_LABEL_LENGTH = 63;
 const IS_RESPONSE = 0x8000;
 const OPCODE = 0x7800;
 const COOKIE = 10;
+const PADDING = 12;
 const MIN_COOKIE_LENGTH = 8;
 const MAX_COOKIE_LENGTH = 40;
 /** OPT, TSIG, and one that nobody has thought of. */
@@ -67,9 +70,9 @@ export function readDnsQuery(bytes: Uint8Array): DnsQuery | NoDnsQuery {
     if (reader.failed) return "malformed";
     if (recordType !== DNS_TYPE.opt) continue;
     if (!isRoot || edns !== null) return "malformed";
-    const cookie = findCookie(data);
-    if (cookie === "malformed") return "malformed";
-    edns = { udpPayloadSize: Math.max(512, size), version: (ttl >>> 16) & 0xff, isDnssecOk: (ttl & 0x8000) !== 0, cookie };
+    const options = readOptions(data);
+    if (options === "malformed") return "malformed";
+    edns = { udpPayloadSize: Math.max(512, size), version: (ttl >>> 16) & 0xff, isDnssecOk: (ttl & 0x8000) !== 0, ...options };
   }
   return { id, flags, nameEnd, type, class: questionClass, edns };
 }
@@ -86,18 +89,20 @@ function skipPlainName(reader: Reader): boolean {
   }
 }
 
-function findCookie(data: Reader): Uint8Array | null | "malformed" {
+function readOptions(data: Reader): Pick<DnsQueryEdns, "cookie" | "isPadded"> | "malformed" {
   let cookie: Uint8Array | null = null;
+  let isPadded = false;
   while (data.remaining > 0) {
     const [code, length] = [data.u16(), data.u16()];
     const value = data.take(length);
     if (data.failed) return "malformed";
+    if (code === PADDING) isPadded = true;
     if (code !== COOKIE) continue;
     // RFC 7873 section 5.2.2: 8 bytes, or 8 and 8 to 32 of the server's.
     if (length !== MIN_COOKIE_LENGTH && (length < 2 * MIN_COOKIE_LENGTH || length > MAX_COOKIE_LENGTH)) return "malformed";
     cookie ??= value;
   }
-  return cookie;
+  return { cookie, isPadded };
 }
 
 /** Where things lie in a message that can be decoded. Offsets count from its first byte. */

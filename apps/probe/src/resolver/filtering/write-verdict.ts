@@ -16,11 +16,17 @@ const CODE = {
   nxdomain: DNS_RESPONSE_CODE.nameError, nodata: DNS_RESPONSE_CODE.noError, refused: DNS_RESPONSE_CODE.refused, servfail: DNS_RESPONSE_CODE.serverFailure,
 } as const;
 
+/** A client that keeps it asks less, and has a name that is allowed now soon enough. */
+const KEPT_SECONDS = 10;
+
 /** @returns Null where the verdict is to say nothing. */
 export function writeVerdict({ action, answer, extendedError }: Verdict, { bytes, query, cookie, maxBytes }: JudgedQuery): Buffer | null {
   if (action === "truncate") return writeCode(bytes, query, DNS_RESPONSE_CODE.noError, { isTruncated: true, cookie });
   if (action === "drop" || answer === null) return null;
-  if (answer.kind !== "records") return writeCode(bytes, query, CODE[answer.kind], { extendedError, cookie });
+  if (answer.kind !== "records") {
+    const keptSeconds = answer.kind === "nxdomain" || answer.kind === "nodata" ? KEPT_SECONDS : 0;
+    return writeCode(bytes, query, CODE[answer.kind], { extendedError, cookie, keptSeconds });
+  }
   const name = questionName(bytes, query);
   const answers = answer.records.flatMap((record) => toDnsRecord(record, name) ?? []);
   const made = prepareAnswer(encodeDns({ isResponse: true, questions: [{ name, type: query.type }], answers }));

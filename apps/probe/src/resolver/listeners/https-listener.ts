@@ -70,7 +70,7 @@ async function answer(request: Http2ServerRequest, response: Http2ServerResponse
     if (address === undefined) return;
     response.on("error", () => undefined);
     take(query.message, {
-      address, isDatagram: false,
+      address, isDatagram: false, isEncrypted: true,
       respond(bytes) {
         if (response.headersSent || response.writableEnded) return;
         response.writeHead(200, { "content-type": MEDIA_TYPE, "content-length": bytes.length, "cache-control": `max-age=${leastTtl(bytes)}` });

@@ -48,7 +48,7 @@ export async function listenStream(at: ListenAt, take: TakeMessage, certificate:
       else if (socket.writable) socket.write(withLength(response));
     };
     // A copy: the answer may come when the connection's buffer holds something else.
-    socket.on("data", createMessageSplitter((message) => take(Uint8Array.prototype.slice.call(message), { address, isDatagram: false, respond })));
+    socket.on("data", createMessageSplitter((message) => take(Uint8Array.prototype.slice.call(message), { address, isDatagram: false, isEncrypted: certificate !== null, respond })));
   };
   const server: Server = certificate
     ? createTlsServer({ cert: certificate.certificate, key: certificate.key, ALPNProtocols: ["dot"], minVersion: "TLSv1.2", handshakeTimeout: IDLE_MS }, accept)

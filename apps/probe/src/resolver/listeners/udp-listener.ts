@@ -16,7 +16,7 @@ export async function listenUdp(at: ListenAt, take: TakeMessage): Promise<Listen
   });
   const ignore = () => undefined;
   socket.on("message", (message, { address, port }) => {
-    take(message, { address, isDatagram: true, respond: (response) => socket.send(response, 0, response.length, port, address, ignore) });
+    take(message, { address, isDatagram: true, isEncrypted: false, respond: (response) => socket.send(response, 0, response.length, port, address, ignore) });
   });
   // With such a look-up the socket is bound before `bind` returns.
   const listening = once(socket, "listening");

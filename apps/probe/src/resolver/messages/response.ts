@@ -1,5 +1,5 @@
 /** Responses to clients, written byte by byte: this is what a busy resolver does most. @see RFC 1035 section 4.1, RFC 6891 section 6.2 */
-import { DNS_TYPE, type DnsQuery } from "@lanthorn/packets";
+import { DNS_TYPE, type DnsQuery, locateDnsRecords } from "@lanthorn/packets";
 import type { Answer } from "./answer.ts";
 import { UDP_PAYLOAD_SIZE } from "./question.ts";
 
@@ -31,8 +31,10 @@ const OPT_LENGTH = 11;
 const FLAG = {
   isResponse: 0x8000, isTruncated: 0x0200, isRecursionDesired: 0x0100, isRecursionAvailable: 0x0080, isAuthenticData: 0x0020, isCheckingDisabled: 0x0010,
 } as const;
-const OPTION = { cookie: 10, extendedError: 15 } as const;
+const OPTION = { cookie: 10, padding: 12, extendedError: 15 } as const;
 const MAX_TEXT_LENGTH = 100;
+const PADDED_TO = 468;
+const STREAM_MAX_BYTES = 0xffff;
 
 /** @returns How many bytes a datagram for this client may have. */
 export function datagramLimit({ edns }: DnsQuery): number {
@@ -59,23 +61,53 @@ export function writeAnswer(answer: Answer, asked: Uint8Array, query: DnsQuery, 
   return response;
 }
 
+/** What a response without answers may hold. */
+export interface CodeOptions extends Partial<Pick<ResponseOptions, "extendedError" | "cookie">> {
+  readonly isTruncated?: boolean;
+  /** How long clients may keep it: they do only with a SOA record (RFC 2308 section 5). */
+  readonly keptSeconds?: number;
+}
+
 /**
- * A response without records.
+ * A response without answers.
  * @param responseCode All twelve bits; those above four need EDNS in the query, as `BADVERS` does.
  */
-export function writeCode(asked: Uint8Array, query: DnsQuery, responseCode: number, options: Partial<ResponseOptions> & { readonly isTruncated?: boolean } = {}): Buffer {
+export function writeCode(asked: Uint8Array, query: DnsQuery, responseCode: number, options: CodeOptions = {}): Buffer {
   const questionEnd = query.nameEnd + 4;
-  const { extendedError = null, cookie = null, isTruncated = false } = options;
+  const { extendedError = null, cookie = null, isTruncated = false, keptSeconds = 0 } = options;
   const optLength = query.edns === null ? 0 : OPT_LENGTH + optionsLength({ extendedError, cookie });
-  const response = Buffer.alloc(questionEnd + optLength);
+  const recordsEnd = questionEnd + (keptSeconds > 0 ? SOA_LENGTH : 0);
+  const response = Buffer.alloc(recordsEnd + optLength);
   response.set(asked.subarray(0, questionEnd), 0);
   writeHeader(response, query, responseCode & 0x0f, isTruncated ? FLAG.isTruncated : 0);
   response.fill(0, 6, HEADER_LENGTH);
+  if (keptSeconds > 0) {
+    writeCount(response, AUTHORITIES_AT, 1);
+    writeSoa(response, questionEnd, keptSeconds);
+  }
   if (query.edns !== null) {
     writeCount(response, ADDITIONALS_AT, 1);
-    writeOpt(response, questionEnd, responseCode >>> 4, { extendedError, cookie });
+    writeOpt(response, recordsEnd, responseCode >>> 4, { extendedError, cookie });
   }
   return response;
+}
+
+/**
+ * Adds zeros, so that the length says little of what was asked.
+ * @param response With OPT as its last record, as all of ours to a query with EDNS.
+ * @see RFC 7830 section 4, RFC 8467 section 4.1
+ */
+export function padResponse(response: Buffer): Buffer {
+  const opt = locateDnsRecords(response)?.opt;
+  if (!opt || opt.end !== response.length) return response;
+  const length = Math.ceil((response.length + 4) / PADDED_TO) * PADDED_TO;
+  if (length > STREAM_MAX_BYTES) return response;
+  const padded = Buffer.alloc(length);
+  padded.set(response, 0);
+  writeCount(padded, response.length, OPTION.padding);
+  writeCount(padded, response.length + 2, length - response.length - 4);
+  writeCount(padded, opt.start + 9, length - opt.start - OPT_LENGTH);
+  return padded;
 }
 
 /** For a message whose question cannot be read: its header alone. @param asked At least 12 bytes. */
@@ -88,7 +120,12 @@ export function writeHeaderOnly(asked: Uint8Array, responseCode: number): Buffer
 }
 
 const QUESTIONS_AT = 4;
+const AUTHORITIES_AT = 8;
 const ADDITIONALS_AT = 10;
+/** The question's name as a pointer, the fields of a record, two root names and five numbers. */
+const SOA_LENGTH = 12 + 22;
+const NAME_POINTER = 0xc000 | HEADER_LENGTH;
+const CLASS_INTERNET = 1;
 
 function writeHeader(response: Buffer, query: DnsQuery, responseCode: number, more: number): void {
   const kept = query.flags & (FLAG.isRecursionDesired | FLAG.isCheckingDisabled);
@@ -111,6 +148,17 @@ function setTtls(response: Buffer, ttls: readonly number[], { ageSeconds, fixedT
     const sent = response.readUInt32BE(at);
     response.writeUInt32BE(fixedTtlSeconds ?? (sent > 0x7fff_ffff ? 0 : Math.max(0, sent - ageSeconds)), at);
   }
+}
+
+/** The zone is the name itself: clients learn nothing of names above it. */
+function writeSoa(response: Buffer, start: number, keptSeconds: number): void {
+  writeCount(response, start, NAME_POINTER);
+  writeCount(response, start + 2, DNS_TYPE.soa);
+  writeCount(response, start + 4, CLASS_INTERNET);
+  response.writeUInt32BE(keptSeconds, start + 6);
+  writeCount(response, start + 10, SOA_LENGTH - 12);
+  // Names, serial, refresh, retry and expire mean nothing here, and are zero; the last number counts.
+  response.writeUInt32BE(keptSeconds, start + SOA_LENGTH - 4);
 }
 
 function optionsLength({ extendedError, cookie }: Pick<ResponseOptions, "extendedError" | "cookie">): number {
