@@ -31,7 +31,7 @@ test("the write-ahead log is folded into the file while the collector runs, and 
   }
 });
 
-test("the log of a writer that never rests begins anew, and grows no more", async () => {
+test("the log of a writer that never rests begins anew", async () => {
   const folder = mkdtempSync(join(tmpdir(), "lanthorn-checkpoints-"));
   const file = join(folder, "busy.db");
   const connection = new Sqlite(file);
@@ -42,17 +42,16 @@ test("the log of a writer that never rests begins anew, and grows no more", asyn
   const db = new Kysely<object>({ dialect: dialectOf(connection, checkpoints) });
   try {
     await sql`create table busy (id integer primary key, text text)`.execute(db);
-    let [size, same] = [0, 0];
-    for (let turn = 0; turn < 20_000 && same < 300; turn += 1) {
+    let longest = 0;
+    for (let turn = 0; turn < 2000; turn += 1) {
       await db.transaction().execute(async (trx) => {
         for (let row = 0; row < 5; row += 1) await sql`insert into busy (text) values (${"x".repeat(3000)})`.execute(trx);
       });
       await nextTurn();
-      const now = statSync(`${file}-wal`).size;
-      same = now === size ? same + 1 : 0;
-      size = now;
+      longest = Math.max(longest, statSync(`${file}-wal`).size);
     }
-    expect(same).toBe(300);
+    // Of 32 MB that were written: what is long, and as many changes as are made before it is looked at again.
+    expect(longest).toBeLessThan(4_000_000);
   } finally {
     await checkpoints.close();
     await db.destroy();
