@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { STREAM_EVENTS, StreamTicket } from "@lanthorn/contract";
 import { createFakeClock, createId } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
@@ -110,8 +111,9 @@ describe("a stream ends with 4401", () => {
     await end(server, user, admin.token);
     expect([await own.closed, await byTicket.closed]).toEqual([4401, 4401]);
     expect(changed).toEqual([admin.tenantId]);
+    const seen = once(bystander.socket, "message");
     await server.append(admin, [{}]);
-    await new Promise((resolve) => void bystander.socket.once("message", resolve));
+    await seen;
     bystander.socket.terminate();
   });
 
@@ -185,8 +187,9 @@ describe("streams are shared out", () => {
     const late = await server.createUser(greedy, "viewer");
     expect((await refusedWebSocket(at(server, `token=${late.token}`))).error.details).toMatchObject({ of: "tenant", limit: 20 });
     const theirs = await openedWebSocket(at(server, `token=${other.token}`));
+    const seen = once(theirs.socket, "message");
     await server.append(other, [{}]);
-    await new Promise((resolve) => void theirs.socket.once("message", resolve));
+    await seen;
   });
 
   test("a place that is given up is free again, and 503 says that all are taken", async () => {
