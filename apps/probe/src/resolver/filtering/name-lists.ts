@@ -1,9 +1,8 @@
 /** Keeps the set of names of all lists as their files are: a new one replaces the old one at once, and a list that is refused leaves it as it was. */
-import { randomBytes } from "node:crypto";
-import { statSync } from "node:fs";
 import { type NameSet, openNameSet } from "@lanthorn/dns";
-import { type Clock, type Log, startThread } from "@lanthorn/runtime";
+import type { Clock, Log } from "@lanthorn/runtime";
 import type { ListOutcome, NamesBuilt, NamesTask } from "./names-messages.ts";
+import { createHashKey, createReadingThread, stampOf } from "./reading-thread.ts";
 import type { ListSettings } from "./settings.ts";
 
 /** What lists are read by. */
@@ -14,30 +13,20 @@ export interface NameLists {
 }
 
 const DAY_MS = 86_400_000;
-/** Tables of five million names, twice while they grow, are outside of this. */
-const MAX_HEAP_MB = 256;
 
 /** @returns Lists of which none was read. `id` of each is its name. */
 export function createNameLists(lists: readonly ListSettings[], protectedNames: readonly string[], deps: { readonly clock: Pick<Clock, "now">; readonly log: Log }): NameLists {
   let known = "";
   let rulesBefore: ReadonlyMap<string, number> = new Map();
-  let running: (() => Promise<unknown>) | null = null;
+  const thread = createReadingThread<NamesTask, NamesBuilt>("names-worker");
 
   const build = (used: readonly ListSettings[]): Promise<NamesBuilt> =>
-    new Promise((resolve, reject) => {
-      const key = randomBytes(8);
-      const workerData: NamesTask = {
-        lists: used.map((list) => ({
-          id: list.name, name: list.name, category: list.category, kind: list.format === "rpz" ? "rpz" : "filter", file: list.file, format: list.format ?? null,
-          origin: list.origin ?? null, rulesBefore: rulesBefore.get(list.name) ?? 0,
-        })),
-        protectedNames, hashKey: [key.readUInt32LE(0), key.readUInt32LE(4)], day: Math.floor(deps.clock.now() / DAY_MS),
-      };
-      const worker = startThread("names-worker", import.meta.url, { workerData, resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
-      running = () => worker.terminate();
-      worker.once("message", resolve);
-      worker.once("error", reject);
-      worker.once("exit", () => reject(new Error("the thread ended without a set")));
+    thread.read({
+      lists: used.map((list) => ({
+        id: list.name, name: list.name, category: list.category, kind: list.format === "rpz" ? "rpz" : "filter", file: list.file, format: list.format ?? null,
+        origin: list.origin ?? null, rulesBefore: rulesBefore.get(list.name) ?? 0,
+      })),
+      protectedNames, hashKey: createHashKey(), day: Math.floor(deps.clock.now() / DAY_MS),
     });
 
   return {
@@ -63,19 +52,8 @@ export function createNameLists(lists: readonly ListSettings[], protectedNames: 
       rulesBefore = new Map(built.outcomes.map(({ id, rules }) => [id, rules]));
       return set;
     },
-    async close() {
-      await running?.();
-    },
+    close: thread.close,
   };
-}
-
-function stampOf(file: string): string {
-  try {
-    const { mtimeMs, size, ino } = statSync(file);
-    return `${mtimeMs} ${size} ${ino}`;
-  } catch {
-    return "missing";
-  }
 }
 
 function report(outcomes: readonly ListOutcome[], log: Log): void {

@@ -1,9 +1,8 @@
 /** Keeps the names and policies that the collector gave this site, as the daemon leaves them: a new version replaces the old one at once, and one that cannot be read leaves it as it was. */
-import { randomBytes } from "node:crypto";
-import { statSync } from "node:fs";
 import { join } from "node:path";
 import { type NameSet, openNameSet } from "@lanthorn/dns";
-import { type Log, startThread } from "@lanthorn/runtime";
+import type { Log } from "@lanthorn/runtime";
+import { createHashKey, createReadingThread, MISSING, stampOf } from "./reading-thread.ts";
 import type { SiteRead, SiteTask } from "./site-messages.ts";
 
 /** What the site has. */
@@ -21,28 +20,13 @@ export interface SiteLists {
   close(): Promise<void>;
 }
 
-/** Tables of five million names, twice while they grow, are outside of this. */
-const MAX_HEAP_MB = 256;
-const MISSING = "missing";
-
 /** @param directory Where the daemon leaves them; it need not be there. */
 export function createSiteLists(directory: string, log: Log): SiteLists {
   let known = MISSING;
   let hasFailed = false;
   let held: (SiteContent & { readonly names: string }) | null = null;
-  let running: (() => Promise<unknown>) | null = null;
+  const thread = createReadingThread<SiteTask, SiteRead>("site-worker");
   const stamp = () => stampOf(join(directory, "current"));
-
-  const readInThread = (): Promise<SiteRead> =>
-    new Promise((resolve, reject) => {
-      const key = randomBytes(8);
-      const workerData: SiteTask = { directory, knownNames: held?.names ?? null, hashKey: [key.readUInt32LE(0), key.readUInt32LE(4)] };
-      const worker = startThread("site-worker", import.meta.url, { workerData, resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
-      running = () => worker.terminate();
-      worker.once("message", resolve);
-      worker.once("error", reject);
-      worker.once("exit", () => reject(new Error("the thread ended without an answer")));
-    });
 
   return {
     hasChanged: () => stamp() !== known,
@@ -51,7 +35,7 @@ export function createSiteLists(directory: string, log: Log): SiteLists {
       if (now === MISSING || (now === known && !hasFailed)) return undefined;
       known = now;
       hasFailed = true;
-      const found = await readInThread();
+      const found = await thread.read({ directory, knownNames: held?.names ?? null, hashKey: createHashKey() });
       hasFailed = found.kind === "fault";
       if (found.kind === "none") return (held = null);
       const set = found.kind === "fault" ? { fault: found.reason } : found.bytes ? openNameSet(found.bytes) : (held?.set ?? { fault: "the names before are gone" });
@@ -63,17 +47,6 @@ export function createSiteLists(directory: string, log: Log): SiteLists {
       log.info({ lists: found.lists, policies: found.policy.policies.length, allowances: found.policy.allowances.length }, "the collector's block lists are used");
       return held;
     },
-    async close() {
-      await running?.();
-    },
+    close: thread.close,
   };
-}
-
-function stampOf(file: string): string {
-  try {
-    const { mtimeMs, size, ino } = statSync(file);
-    return `${mtimeMs} ${size} ${ino}`;
-  } catch {
-    return MISSING;
-  }
 }
