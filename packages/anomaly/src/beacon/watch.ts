@@ -1,0 +1,134 @@
+import { hashText } from "../fnv.ts";
+import { addConnection, createPairHistory, type PairHistory } from "./history.ts";
+import { type BeaconScore, differenceOf, scoreBeacon } from "./score.ts";
+
+/** A connection that ended or was seen to begin. */
+export interface Connection {
+  /** Seconds of packet time, with their fraction. */
+  readonly at: number;
+  readonly device: string;
+  /** Whom it goes to: a name where one is known, else an address; with protocol and port. */
+  readonly peer: string;
+  readonly bytes: number;
+  /** Whether the peer answered: one that fails is tried again at fixed times by every system. */
+  readonly answered: boolean;
+}
+
+/** A pair whose connections are a beacon's, of a peer that is new to the device and rare at the site. */
+export interface BeaconFinding {
+  readonly device: string;
+  readonly peer: string;
+  readonly score: BeaconScore;
+  /** The total less what the peer's being common takes off: 0 to 1. */
+  readonly adjusted: number;
+  readonly firstAt: number;
+  /** Devices that the peer is known to serve; some 60 and more are not distinguished. */
+  readonly devicesOfPeer: number;
+}
+
+/** Looks for beacons among a site's connections, in bounded memory. */
+export interface BeaconWatch {
+  /** Takes a connection; gives a finding once a pair, when it first is one. */
+  readonly observe: (connection: Connection) => BeaconFinding | null;
+  /** Pairs that are followed, and pairs that gave way to others. */
+  readonly counts: () => { readonly pairs: number; readonly evicted: number };
+}
+
+interface Pair {
+  readonly device: string;
+  readonly history: PairHistory;
+  nextScoreAt: number;
+  /** Reported, or known to be another's successor: it is not looked at again. */
+  isSettled: boolean;
+}
+
+/** What a device does in its first days is usual for it: the telemetry of a camera is no news. */
+const LEARNING_SECONDS = 3 * 86_400;
+/** Adjusted totals from here are reported. */
+const REPORTED_FROM = 0.8;
+/** Below these, no total helps: a tab that polls is regular too, but ends. */
+const MIN_TIMING = 0.7;
+const MIN_DURATION = 0.5;
+/** A peer of so small a share of the devices is rare; one of the larger share is common, and loses RITA's 15 points. */
+const RARE_SHARE = 0.05;
+const COMMON_SHARE = 0.25;
+const COMMON_LOSS = 0.15;
+/** A service that moved is as regular and as large as before, and the old address falls silent as the new one is used. */
+const HANDOVER_INTERVALS = 4;
+const ALIKE_WITHIN = 0.2;
+const SCORE_SECONDS = 3600;
+/** A sketch of who uses a peer, of two words of 32 bits. */
+const SKETCH_BITS = 64;
+
+/** @param bounds Pairs and devices that are followed at most; the least recently active give way. */
+export function createBeaconWatch(bounds: { readonly maxPairs: number; readonly maxDevices: number }): BeaconWatch {
+  const pairs = new Map<string, Pair>();
+  const devices = new Map<string, number>();
+  const peers = new Map<string, Uint32Array>();
+  let evicted = 0;
+
+  function keep<T>(map: Map<string, T>, key: string, value: T, max: number): boolean {
+    map.delete(key);
+    map.set(key, value);
+    if (map.size <= max) return false;
+    map.delete(map.keys().next().value ?? "");
+    return true;
+  }
+
+  function adjust(total: number, users: number): number {
+    const share = users <= 1 ? 0 : users / Math.max(1, devices.size);
+    const common = Math.min(1, Math.max(0, (share - RARE_SHARE) / (COMMON_SHARE - RARE_SHARE)));
+    return total - COMMON_LOSS * common;
+  }
+
+  /** Whether the device did the same to another peer until this one began: a service that moved to another address. */
+  function hasPredecessor(pair: Pair, intervalSeconds: number): boolean {
+    const { firstAt } = pair.history;
+    for (const { device, history } of pairs.values()) {
+      if (device !== pair.device || history === pair.history || history.firstAt >= firstAt) continue;
+      if (Math.abs(history.lastAt - firstAt) > HANDOVER_INTERVALS * intervalSeconds) continue;
+      if (differenceOf(history, pair.history) <= ALIKE_WITHIN) return true;
+    }
+    return false;
+  }
+
+  function judge(connection: Connection, pair: Pair, sketch: Uint32Array, deviceSince: number): BeaconFinding | null {
+    const { device, peer, at } = connection;
+    if (pair.isSettled || at < pair.nextScoreAt || pair.history.firstAt < deviceSince + LEARNING_SECONDS) return null;
+    pair.nextScoreAt = at + SCORE_SECONDS;
+    const score = scoreBeacon(pair.history);
+    if (!score || score.timing < MIN_TIMING || score.duration < MIN_DURATION) return null;
+    const devicesOfPeer = usersOf(sketch);
+    const adjusted = adjust(score.total, devicesOfPeer);
+    if (adjusted < REPORTED_FROM) return null;
+    pair.isSettled = true;
+    if (hasPredecessor(pair, score.intervalSeconds)) return null;
+    return { device, peer, score, adjusted, firstAt: pair.history.firstAt, devicesOfPeer };
+  }
+
+  return {
+    observe: (connection) => {
+      const { at, device, peer, bytes, answered } = connection;
+      if (!answered || !Number.isFinite(at) || !Number.isFinite(bytes)) return null;
+      const since = devices.get(device) ?? at;
+      keep(devices, device, since, bounds.maxDevices);
+      const sketch = peers.get(peer) ?? new Uint32Array(SKETCH_BITS / 32);
+      const bit = hashText(device) % SKETCH_BITS;
+      sketch[bit >>> 5] = (sketch[bit >>> 5] ?? 0) | (1 << (bit & 31));
+      keep(peers, peer, sketch, bounds.maxPairs);
+      const key = `${device} ${peer}`;
+      const pair = pairs.get(key) ?? { device, history: createPairHistory(), nextScoreAt: 0, isSettled: false };
+      if (keep(pairs, key, pair, bounds.maxPairs)) evicted += 1;
+      addConnection(pair.history, at, bytes);
+      return judge(connection, pair, sketch, since);
+    },
+    counts: () => ({ pairs: pairs.size, evicted }),
+  };
+}
+
+/** Linear counting: from how many bits are still 0. */
+function usersOf(sketch: Uint32Array): number {
+  let empty = SKETCH_BITS;
+  for (const word of sketch) for (let rest = word; rest !== 0; rest = (rest & (rest - 1)) >>> 0) empty -= 1;
+  return Math.round(-SKETCH_BITS * Math.log(Math.max(0.5, empty) / SKETCH_BITS));
+}
