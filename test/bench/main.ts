@@ -1,5 +1,6 @@
 import { run as api } from "./api.bench.ts";
 import { run as baselines } from "./baselines.bench.ts";
+import { run as beacons } from "./beacons.bench.ts";
 import { run as capture } from "./capture.bench.ts";
 import { run as cpe } from "./cpe.bench.ts";
 import { run as cveImport } from "./cve-import.bench.ts";
@@ -17,6 +18,7 @@ import { run as identity } from "./identity.bench.ts";
 import { run as ids } from "./ids.bench.ts";
 import { run as idsVerify } from "./ids-verify.bench.ts";
 import { run as ingest } from "./ingest.bench.ts";
+import { run as nab } from "./nab.bench.ts";
 import { run as portscan } from "./portscan.bench.ts";
 import { run as recog } from "./recog.bench.ts";
 import { run as rpz } from "./rpz.bench.ts";
@@ -26,7 +28,7 @@ import { run as webhooks } from "./webhooks.bench.ts";
 
 /** Every bench by its name; each prints what it measures and, as its last line, the result as JSON. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  api, baselines, capture, "cve-import": cveImport, "cve-match": cveMatch, cpe, decode, dns, "dns-names": dnsNames, evidence, fleet, flows, footprint, guards, hostile, identity, ids, "ids-verify": idsVerify, ingest, portscan, recog, rpz, services, sweep, webhooks,
+  api, baselines, beacons, capture, "cve-import": cveImport, "cve-match": cveMatch, cpe, decode, dns, "dns-names": dnsNames, evidence, fleet, flows, footprint, guards, hostile, identity, ids, "ids-verify": idsVerify, ingest, nab, portscan, recog, rpz, services, sweep, webhooks,
 };
 
 const [name = "", ...rest] = process.argv.slice(2);

@@ -191,8 +191,11 @@ async function openRoot(root: string): Promise<DebianRoot> {
   };
 }
 
-/** Inside a triplet's folder: libraries that a package's installation script would have linked from there (nmap needs this one). */
-const ALTERNATIVES = ["blas"];
+/**
+ * Inside a triplet's folder: libraries that a package's installation script would have linked from there (nmap needs `blas`), or that
+ * others name by a path below `/usr` (Chromium's `pulseaudio`).
+ */
+const ALTERNATIVES = ["blas", "pulseaudio"];
 
 /** The loader's folders: one for each multiarch triplet (`x86_64-linux-gnu`, `aarch64-linux-gnu`), what lies in it, then the plain one. */
 async function libraryFolders(folder: string): Promise<readonly string[]> {

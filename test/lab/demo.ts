@@ -153,6 +153,7 @@ function sayWhatNow(collector: Collector, probePid: number, place: Place, lab: L
   const lines = [
     "",
     `The collector answers at ${collector.url}; the probe (process ${probePid}) watches ${place.interface}. Logs are in ${place.folder}.`,
+    `The dashboard is at ${collector.url}: log in as admin with the password in ${collector.passwordFile}.`,
     "In another terminal, in this folder:",
     `  npx lanthorn login --url ${collector.url} --password-file ${collector.passwordFile}`,
     "  npx lanthorn devices list",

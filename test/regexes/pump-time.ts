@@ -106,14 +106,10 @@ function isSlow(milliseconds: readonly number[]): boolean {
   return second > MAX_WORK_PER_LETTER * LENGTHS[1] * millisecondsPerLetter();
 }
 
-let known: number | null = null;
-
-/** What this machine takes for one letter of one comparison, measured once. */
+/** What this machine takes now for one letter of one comparison: other work makes it slower from one minute to the next. */
 function millisecondsPerLetter(): number {
-  if (known !== null) return known;
   const text = Buffer.alloc(LENGTHS[2], "ab").toString();
   const run = runner("^(?:[ab])*c", "");
   for (let turn = 0; turn < 10; turn += 1) run(text);
-  known = Math.min(...Array.from({ length: 10 }, () => processorMs(() => void run(text)))) / LENGTHS[2];
-  return known;
+  return Math.min(...Array.from({ length: 10 }, () => processorMs(() => void run(text)))) / LENGTHS[2];
 }

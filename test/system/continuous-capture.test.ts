@@ -13,6 +13,9 @@ import { createSmallDisk, type SmallDisk } from "./small-disk.ts";
 
 const MEBI = 1024 * 1024;
 const FLOOR_MEGABYTES = 16;
+/** With less free than that, the disk was recorded full. */
+const FULL = (FLOOR_MEGABYTES + 20) * MEBI;
+const MAX_FLOODS = 20;
 
 /** Sends datagrams of 1,400 bytes to the lab's gateway, as many as make argument 1 in MiB, with a pause after each fiftieth. */
 const FLOOD = `
@@ -79,7 +82,11 @@ describe.skipIf(!canMakeLabs())("a probe with a disk of 64 MiB that records ever
   test("is recorded over three times: never below the floor, the newest is there, and it can be exported", async () => {
     await waitFor("frames that are recorded", async () => (((await continuous())?.bytes ?? 0) > 0 ? true : null));
     const looks = { isOver: false, lowest: Number.POSITIVE_INFINITY };
-    const flooding = flood(150).finally(() => {
+    // A probe that a busy machine leaves little of the processor records little of a flood, and goes on recording in the next one.
+    const floodUntilFull = async () => {
+      for (let round = 0; round === 0 || (round < MAX_FLOODS && looks.lowest >= FULL); round += 1) await flood(150);
+    };
+    const flooding = floodUntilFull().finally(() => {
       looks.isOver = true;
     });
     while (!looks.isOver) looks.lowest = Math.min(looks.lowest, await freeBytes());
@@ -87,7 +94,7 @@ describe.skipIf(!canMakeLabs())("a probe with a disk of 64 MiB that records ever
     const { lowest } = looks;
     const endedAt = Date.now();
     expect(lowest).toBeGreaterThanOrEqual(FLOOR_MEGABYTES * MEBI);
-    expect(lowest).toBeLessThan((FLOOR_MEGABYTES + 20) * MEBI);
+    expect(lowest).toBeLessThan(FULL);
     const state = await waitFor("what was recorded since", async () => {
       const now = await continuous();
       return now?.to && Date.parse(now.to) > endedAt ? now : null;

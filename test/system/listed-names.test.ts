@@ -34,7 +34,7 @@ describe.skipIf(!canMakeLabs())("names of malware that a device asks the resolve
     writeFileSync(join(folder, "bad.txt"), "||bad.example^\n");
     writeFileSync(join(folder, "ads.txt"), "||ads.example^\n");
     writeFileSync(join(folder, "dns.toml"), [
-      `listen = ["${PROBE_BOX.lanAddress}"]`, "queries_per_second = 10000", `collector_directory = ${JSON.stringify(shared)}`, `[[upstreams]]\naddress = "${LAN.dnsServer}"`,
+      `listen = ["${PROBE_BOX.lanAddress}"]`, "queries_per_second = 10000", 'queries = { report = "all" }', `collector_directory = ${JSON.stringify(shared)}`, `[[upstreams]]\naddress = "${LAN.dnsServer}"`,
       `[[lists]]\nname = "Bad names"\ncategory = "malware"\nfile = ${JSON.stringify(join(folder, "bad.txt"))}`, `[[lists]]\nname = "Ads"\ncategory = "advertising"\nfile = ${JSON.stringify(join(folder, "ads.txt"))}\n`,
     ].join("\n"));
     site = await openSite({ hosts: ["gateway", "laptop"], events: ["dns_threat"], probeEnv: { LANTHORN_DNS_DIRECTORY: shared }, probeToml: "[health]\ninterval_seconds = 5\n" });
@@ -66,6 +66,16 @@ describe.skipIf(!canMakeLabs())("names of malware that a device asks the resolve
     expect(await ask(NAME, 1000)).toBe(1000);
     await waitFor("the resolver's counts", async () => ((await health())?.blocked ?? 0) >= 1020 || null);
     expect([threats().length, (await alerts()).length]).toEqual([1, 1]);
+    const ads = await waitFor("what was asked, at the collector", async () => {
+      const { data } = await site.collector.rest.listDnsQueries({ name: "ads.example" });
+      return data.reduce((sum, { times }) => sum + times, 0) >= 20 ? data : null;
+    });
+    expect(ads[0]).toMatchObject({ client_ip: first.client_ip, device_id: alert.device_id, name: "ads.example", type: "A", action: "blocked", list: "Ads" });
+    const asked = await waitFor("all that was asked", async () => {
+      const stats = await site.collector.rest.readDnsStats();
+      return stats.blocked >= 1020 ? stats : null;
+    });
+    expect(asked).toMatchObject({ levels: [{ site_id: site.siteId, level: "all" }], top_blocked: [{ name: NAME }, { name: "ads.example" }], top_clients: [{ client_ip: first.client_ip, device_id: alert.device_id }] });
   });
 
   test("come again through kills of either side, and what is written to the socket by somebody else does no harm", async () => {

@@ -14,6 +14,7 @@ import { ConfigurationSettings } from "./services/config-versions/configuration.
 import { InventorySettings } from "./services/devices/configuration.ts";
 import { SmtpSettings, WebhookSettings } from "./services/diplomat/configuration.ts";
 import { EventSettings } from "./services/events/configuration.ts";
+import { DnsSettings } from "./services/dns/configuration.ts";
 import { FeedSettings } from "./services/feeds/configuration.ts";
 import { FileSettings } from "./services/files/configuration.ts";
 import { PcapSettings } from "./services/pcap/configuration.ts";
@@ -51,6 +52,7 @@ export const ConfigurationFile = z.strictObject({
   pcap: PcapSettings,
   /** Data that is downloaded, as CVEs. */
   feeds: FeedSettings,
+  dns: DnsSettings,
   scans: ScanSettings,
   alerts: AlertSettings,
   webhooks: WebhookSettings,

@@ -5,10 +5,12 @@ import type { Configuration } from "./configuration.ts";
 import { readPem } from "./data-dir.ts";
 import { createAssets } from "./documents/assets.ts";
 import { createDocuments } from "./documents/documents.ts";
+import { readPageFiles } from "./dashboard/files.ts";
+import { dashboardRoutes } from "./dashboard/routes.ts";
 import { documentRoutes } from "./documents/routes.ts";
 import type { LiveEvents } from "./events/live.ts";
 import { createStreamSockets } from "./events/stream-socket.ts";
-import { createGateway, createPeerAllowance } from "./gateway/app.ts";
+import { createGateway, createPeerAllowance, limitPages } from "./gateway/app.ts";
 import type { Authentication } from "./gateway/authentication.ts";
 import { createConnections } from "./gateway/http/connections.ts";
 import { type HealthParts, healthRoutes } from "./gateway/health.ts";
@@ -61,10 +63,13 @@ export async function openGateway(configuration: Configuration, deps: GatewayPar
     parts: { ...deps.healthParts, ...remotes.parts },
   });
   const services = { ...deps.services, gateway: [...(deps.services.gateway ?? []), health] };
+  const pages = await readPageFiles();
+  if (!pages) log.warn({}, "the dashboard was not built; / answers 404");
   const app = createGateway({
     clock, log, authentication, limiter, tiers, idempotency, health, services: remotes.mount(services),
     origins: configuration.cors.origins, measure: metrics.request,
     gatewaySecret: configuration.gateway.secret === undefined ? null : new TextEncoder().encode(configuration.gateway.secret),
+    open: pages ? [dashboardRoutes(pages, limitPages({ limiter, tiers }))] : [],
     atRoot: [
       documentRoutes({
         documents: createDocuments({ routes: services, version }), assets: createAssets(), isPublic: configuration.docs.public,

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createDeliveryReaction } from "./deliveries/reaction.ts";
 import { REACTION_ORDER, REACTIONS, type ServiceReactions } from "./reactions.ts";
 import { alertEvent, createAlertReaction } from "./services/alerts/reaction/reaction.ts";
+import { createQueriesReaction } from "./services/dns/queries/reaction.ts";
 import { createIdsReaction } from "./services/ids/noise/reaction.ts";
 import { createNoiseStore } from "./services/ids/noise/store.ts";
 import { createPcapReaction } from "./services/pcap/reaction.ts";
@@ -14,7 +15,7 @@ import { switchReaction } from "./services/topology/switch-reaction.ts";
 const NO_DATABASE = {} as Parameters<typeof createNoiseStore>[0];
 const reactions: ServiceReactions = {
   intrusions: createIdsReaction({ store: createNoiseStore(NO_DATABASE), clock: { now: () => 0 } }), alerts: createAlertReaction({ maxOpen: 1 }), neighbors: neighborReaction, switches: switchReaction, scans: scanReaction,
-  pcaps: createPcapReaction({ quota: { dayRecords: 1, records: 1 }, nudge: () => undefined }), deliveries: createDeliveryReaction(),
+  pcaps: createPcapReaction({ quota: { dayRecords: 1, records: 1 }, nudge: () => undefined }), queries: createQueriesReaction({ keepDays: 1 }), deliveries: createDeliveryReaction(),
 };
 const rowsOf = (name: string) => EVENT_TYPES.filter((type) => (REACTIONS[type].reactions as readonly string[]).includes(name));
 

@@ -1,5 +1,6 @@
 import type { EventType, ProbeEventType } from "@lanthorn/contract";
 import type { Reaction } from "./events/reaction.ts";
+import { dnsQueries } from "./ingest/projections/dns-queries.ts";
 import { hostChanged, hostFound } from "./ingest/projections/host-state.ts";
 import { hostSoftware } from "./ingest/projections/host-software.ts";
 import { logOnly } from "./ingest/projections/log-only.ts";
@@ -10,7 +11,7 @@ import type { Projection } from "./ingest/projections/projection.ts";
 import { switchReport } from "./ingest/projections/switch-report.ts";
 
 /** Who reacts to events after they were appended, in the order in which they run. */
-export const REACTION_ORDER = ["intrusions", "alerts", "neighbors", "switches", "scans", "pcaps", "deliveries"] as const;
+export const REACTION_ORDER = ["intrusions", "alerts", "neighbors", "switches", "scans", "pcaps", "queries", "deliveries"] as const;
 
 type ReactionName = (typeof REACTION_ORDER)[number];
 
@@ -51,6 +52,7 @@ export const REACTIONS = {
   },
   rogue_detected: { projection: logOnly(({ data }) => data), reactions: ["alerts", "deliveries"] },
   dns_threat: { projection: logOnly(({ data }) => ({ ip: data.client_ip, mac: data.client_mac })), reactions: ["alerts"] },
+  dns_queries: { projection: dnsQueries, reactions: ["queries"] },
   pcap_recorded: { projection: logOnly(), reactions: ["pcaps"] },
   pcap_ready: { reactions: [] },
   vuln_found: { reactions: ["deliveries"] },

@@ -6,6 +6,9 @@ import type { Clock } from "@lanthorn/runtime";
 const FIRST_MS = 15_000;
 /** A collection takes some 30 ms, so this costs 0.005 % of a core. */
 const PERIOD_MS = 600_000;
+/** Who has this much to do is not stopped for a collection; of a core. */
+const BUSY_SHARE = 0.1;
+const LOOK_MS = 1000;
 
 /**
  * Keeps the heap at what is in use. Left alone, V8 sizes it for speed: the young generation stays at 33 MB after the burst
@@ -17,11 +20,14 @@ const PERIOD_MS = 600_000;
  *
  * To be called before the bulk of the code is loaded. The flags exist in Node 20; V8 says so on standard error, and
  * goes on, where one does not.
- * @param options.firstMs When the start is over.
+ * @param options.firstMs When the start is over; null for who calls `collect` himself then.
  * @param options.growthPercent By how much the heap may grow over what a collection left before the next one: V8 chooses where nothing is said.
- * @returns Ends the collecting.
+ * @param options.isPatient Later collections wait for a second in which the process has little to do: it stands still for 30 to 130 ms each time.
  */
-export function keepHeapSmall(clock: Clock, { firstMs = FIRST_MS, growthPercent }: { readonly firstMs?: number; readonly growthPercent?: number } = {}): () => void {
+export function keepHeapSmall(
+  clock: Clock,
+  { firstMs = FIRST_MS, growthPercent, isPatient = false }: { readonly firstMs?: number | null; readonly growthPercent?: number; readonly isPatient?: boolean } = {},
+): { readonly collect: () => void } {
   setFlagsFromString("--semi-space-growth-factor=1");
   if (growthPercent !== undefined) setFlagsFromString(`--heap-growing-percent=${growthPercent}`);
   setFlagsFromString("--expose-gc");
@@ -32,10 +38,16 @@ export function keepHeapSmall(clock: Clock, { firstMs = FIRST_MS, growthPercent 
     collectGarbage();
     setFlagsFromString("--no-compact-on-every-full-gc");
   };
-  const cancelFirst = clock.after(firstMs, collect);
-  const cancel = clock.every(PERIOD_MS, collect);
-  return () => {
-    cancelFirst();
-    cancel();
-  };
+  if (firstMs !== null) clock.after(firstMs, collect);
+  clock.every(PERIOD_MS, isPatient ? () => collectWhenIdle(clock, collect) : collect);
+  return { collect };
+}
+
+function collectWhenIdle(clock: Clock, collect: () => void): void {
+  const before = process.cpuUsage();
+  clock.after(LOOK_MS, () => {
+    const { user, system } = process.cpuUsage(before);
+    if (user + system < LOOK_MS * 1000 * BUSY_SHARE) collect();
+    else collectWhenIdle(clock, collect);
+  });
 }

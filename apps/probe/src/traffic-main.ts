@@ -5,8 +5,8 @@ import { runTrafficProcess } from "./traffic/process/run-process.ts";
 
 // A program of its own beside `main.ts`: what the other commands need would stay in the memory of this process. The daemon starts it, and says
 // everything else by the channel.
-keepHeapSmall(systemClock, { firstMs: 1000 });
+const { collect } = keepHeapSmall(systemClock, { firstMs: null, isPatient: true });
 const { values } = parseArgs({ allowPositionals: true, options: { "log-level": { type: "string", default: "info" }, program: { type: "string", default: "" } } });
 const log = createLog({ name: "lanthorn-probe-traffic", level: values["log-level"] });
-await runTrafficProcess({ program: [process.execPath, ...process.execArgv, values.program], clock: systemClock, random: Math.random, log });
+await runTrafficProcess({ program: [process.execPath, ...process.execArgv, values.program], clock: systemClock, random: Math.random, log, collectGarbage: collect });
 process.exit(0);

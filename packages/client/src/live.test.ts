@@ -1,5 +1,6 @@
 import { createBackoff, createFakeClock } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
+import { ClientError } from "./errors.ts";
 import { createLiveClient, type Socket } from "./live.ts";
 
 const frame = (seq: number) => ({
@@ -85,5 +86,50 @@ describe("the live client", () => {
     sockets[0]?.fire("close", { code: 1000, reason: "" });
     await clock.advance(60_000);
     expect([sockets.length, frames]).toEqual([1, []]);
+  });
+});
+
+describe("the live client with tickets", () => {
+  /** Promises that are settled already have run what waits for them. */
+  const settled = () => new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+  const follow = (ticket: () => Promise<string>) => {
+    const clock = createFakeClock();
+    const sockets: ReturnType<typeof createSocket>[] = [];
+    const ended: string[] = [];
+    createLiveClient({
+      url: "http://proxy/tools/lanthorn", ticket, clock, backoff: createBackoff({ firstMs: 1000, longestMs: 8000, random: () => 0.5 }),
+      connect(url) {
+        const socket = createSocket(url);
+        sockets.push(socket);
+        return socket;
+      },
+      onFrame: () => undefined, onClosed: (reason) => ended.push(reason),
+    });
+    return { clock, sockets, ended };
+  };
+
+  test("gets a new one for each connection, below the path of a proxy, and tries again where none is to be had", async () => {
+    let count = 0;
+    const { clock, sockets } = follow(() => {
+      count += 1;
+      return count === 1 ? Promise.reject(new ClientError("unreachable", "no answer")) : Promise.resolve(`ticket-${count}`);
+    });
+    await settled();
+    await clock.advance(1000);
+    await settled();
+    expect(sockets.map(({ url }) => url)).toEqual(["ws://proxy/tools/lanthorn/ws/events?ticket=ticket-2"]);
+    sockets[0]?.fire("close", { code: 1006, reason: "" });
+    await clock.advance(2000);
+    await settled();
+    expect(sockets[1]?.url).toBe("ws://proxy/tools/lanthorn/ws/events?ticket=ticket-3");
+  });
+
+  test("ends when one is refused", async () => {
+    const { clock, sockets, ended } = follow(() => Promise.reject(new ClientError("UNAUTHORIZED", "the token has ended", { status: 401 })));
+    await settled();
+    await clock.advance(60_000);
+    expect([sockets.length, ended]).toEqual([0, ["the token has ended"]]);
   });
 });

@@ -1,4 +1,5 @@
 import { STREAM_PATH, StreamFrame } from "@lanthorn/contract";
+import { ClientError } from "./errors.ts";
 import { parseJson } from "./json.ts";
 
 interface SocketEvents {
@@ -45,7 +46,10 @@ export interface LiveClient {
  */
 export function createLiveClient(options: {
   readonly url: string;
-  readonly token: () => string;
+  /** Sent in the URL; or `ticket`, which each connection gets a new one of, so that no token is in a URL. */
+  readonly token?: () => string;
+  /** A refusal (401, 403) ends the stream; any other failure is tried again. */
+  readonly ticket?: () => Promise<string>;
   readonly events?: readonly string[];
   readonly siteId?: string;
   readonly since?: number | null;
@@ -61,8 +65,32 @@ export function createLiveClient(options: {
   let cancelRetry: (() => void) | undefined;
   let closed = false;
 
+  const retry = (next: () => void) => {
+    cancelRetry = options.clock.after(options.backoff.next(), next);
+  };
   const open = () => {
-    const current = options.connect(streamUrl(options, since));
+    if (!options.ticket) {
+      connect({ token: options.token?.() ?? "" });
+      return;
+    }
+    void openByTicket(options.ticket);
+  };
+  const openByTicket = async (getTicket: () => Promise<string>) => {
+    try {
+      const ticket = await getTicket();
+      if (!closed) connect({ ticket });
+    } catch (error) {
+      if (closed) return;
+      if (!(error instanceof ClientError && (error.status === 401 || error.status === 403))) {
+        retry(open);
+        return;
+      }
+      closed = true;
+      options.onClosed(error.message);
+    }
+  };
+  const connect = (credential: Readonly<Record<string, string>>) => {
+    const current = options.connect(streamUrl(options, credential, since));
     socket = current;
     current.addEventListener("open", () => options.onState?.("connected"));
     current.addEventListener("error", ({ message }) => {
@@ -86,7 +114,7 @@ export function createLiveClient(options: {
         return;
       }
       options.onState?.("disconnected");
-      cancelRetry = options.clock.after(options.backoff.next(), open);
+      retry(open);
     });
   };
   open();
@@ -105,11 +133,12 @@ function statusOf(message: unknown): number {
 }
 
 function streamUrl(
-  options: { readonly url: string; readonly token: () => string; readonly events?: readonly string[]; readonly siteId?: string },
-  since: number | null,
+  options: { readonly url: string; readonly events?: readonly string[]; readonly siteId?: string },
+  credential: Readonly<Record<string, string>>, since: number | null,
 ): string {
-  const url = new URL(STREAM_PATH, options.url.replace(/^http/, "ws"));
-  url.searchParams.set("token", options.token());
+  // Below the path that a proxy has the collector at.
+  const url = new URL(`.${STREAM_PATH}`, options.url.replace(/^http/, "ws").replace(/(?<!\/)\/*$/, "/"));
+  for (const [name, value] of Object.entries(credential)) url.searchParams.set(name, value);
   if (options.events?.length) url.searchParams.set("events", options.events.join(","));
   if (options.siteId !== undefined) url.searchParams.set("site_id", options.siteId);
   if (since !== null) url.searchParams.set("since", String(since));

@@ -87,7 +87,7 @@ export function createTransport(options: TransportOptions): Transport {
       throw new ClientError("unreachable", `no answer from ${base}`, { cause });
     });
     // The health of a collector that is not well is an answer too.
-    if (response.status >= 400 && path !== "/api/v1/health") throw refusal(response.status, parseJson(await response.text()), base);
+    if (response.status >= 400 && path !== "/api/v1/health") throw refusal(response, parseJson(await response.text()), base);
     return response;
   };
   const send = async (method: string, path: string, callOptions: CallOptions, accept: string) => {
@@ -129,13 +129,16 @@ function queryText(query: Query = {}): string {
   return text === "" ? "" : `?${text}`;
 }
 
-function refusal(status: number, value: unknown, base: string): ClientError {
+function refusal({ status, headers }: Pick<Awaited<ReturnType<Fetch>>, "status" | "headers">, value: unknown, base: string): ClientError {
+  // A proxy may say a date.
+  const retryAfter = /^\d{1,9}$/.exec(headers.get("retry-after") ?? "");
+  const known = { status, requestId: headers.get("x-request-id"), retryAfterSeconds: retryAfter && Number(retryAfter[0]) };
   const envelope = ErrorEnvelope.safeParse(value);
   if (!envelope.success) {
     return new ClientError(
-      "not-an-answer", `${base} answered with status ${status} and no error envelope; is this a Lanthorn collector?`, { status },
+      "not-an-answer", `${base} answered with status ${status} and no error envelope; is this a Lanthorn collector?`, known,
     );
   }
   const { code, message, details } = envelope.data.error;
-  return new ClientError(code, message, { status, details });
+  return new ClientError(code, message, { ...known, details });
 }

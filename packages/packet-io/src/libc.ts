@@ -39,6 +39,8 @@ export interface Libc {
   ioSubmit(context: bigint, count: number, pointers: Uint8Array, onEnd: (result: number) => void): void;
   /** Takes what has ended, without waiting. @param events `struct io_event`s. @returns How many were taken. @see io_getevents(2) */
   ioGetEvents(context: bigint, count: number, events: Uint8Array): number;
+  /** posix_fadvise(2) in a thread of libuv's pool. @param onEnd Called in a later turn with 0, or the number of an error. */
+  fadvise(file: number, position: number, length: number, advice: number, onEnd: (result: number) => void): void;
   /** @param memory Begins with a page. */
   madvise(memory: Uint8Array, length: number, advice: number): number;
   /** 0 when there is no such interface. */
@@ -56,7 +58,7 @@ export const LINUX = {
   SOL_PACKET: 263, PACKET_ADD_MEMBERSHIP: 1, PACKET_RX_RING: 5, PACKET_STATISTICS: 6, PACKET_VERSION: 10, PACKET_RESERVE: 12,
   PACKET_QDISC_BYPASS: 20, PACKET_IGNORE_OUTGOING: 23, PACKET_MR_PROMISC: 1, ARPHRD_ETHER: 1, ARPHRD_LOOPBACK: 772,
   POLLIN: 0x0001, POLLERR: 0x0008, EFD_CLOEXEC: 0x80000, EFD_NONBLOCK: 0x800,
-  MSG_DONTWAIT: 0x40, PROT_READ_WRITE: 3, MAP_SHARED: 1, MADV_HUGEPAGE: 14, MAP_FAILED: 0xffffffffffffffffn, ETH_P_ALL: 0x0003,
+  MSG_DONTWAIT: 0x40, PROT_READ_WRITE: 3, MAP_SHARED: 1, MADV_HUGEPAGE: 14, POSIX_FADV_DONTNEED: 4, MAP_FAILED: 0xffffffffffffffffn, ETH_P_ALL: 0x0003,
   EINTR: 4, ENXIO: 6, EAGAIN: 11, ENODEV: 19, EMSGSIZE: 90, EADDRINUSE: 98, ENETDOWN: 100, ENOBUFS: 105, EPERM: 1, EACCES: 13,
 } as const;
 
@@ -90,6 +92,7 @@ function bindLibc(): Libc {
     const ioSetup = library.func("long syscall(long call, unsigned int operations, _Inout_ void *context)");
     const ioSubmit = library.func("long syscall(long call, uint64_t context, long count, void *pointers)");
     const ioGetEvents = library.func("long syscall(long call, uint64_t context, long least, long most, _Inout_ void *events, void *time)");
+    const fadvise = library.func("int posix_fadvise(int fd, int64_t offset, int64_t length, int advice)");
     const maps = new Map<ArrayBuffer, { readonly pointer: unknown; readonly length: number }>();
     return {
       socket: library.func("int socket(int domain, int type, int protocol)"),
@@ -125,6 +128,9 @@ function bindLibc(): Libc {
         ioSubmit.async(calls.ioSubmit, context, count, pointers, (_: unknown, result: number) => onEnd(result));
       },
       ioGetEvents: (context, count, events) => ioGetEvents(calls.ioGetEvents, context, 0, count, events, NO_TIME) as number,
+      fadvise: (file, position, length, advice, onEnd) => {
+        fadvise.async(file, position, length, advice, (_: unknown, result: number) => onEnd(result));
+      },
       madvise: library.func("int madvise(void *address, size_t length, int advice)"),
       if_nametoindex: library.func("unsigned int if_nametoindex(const char *name)"),
       errno: () => koffi.errno(),

@@ -6,7 +6,7 @@ export { alertIdOf, createId, derivedId, toInstant } from "./identity.ts";
 export { parseJson } from "./json.ts";
 export { createLifecycle, keepUntilDone, type Lifecycle, stopSignal } from "./lifecycle.ts";
 export { createLog, type Log, silentLog } from "./log.ts";
-export { processorMs } from "./process/processor-time.ts";
+export { processorMs, watchLoop } from "./process/processor-time.ts";
 export { type Random, seededRandom } from "./seeded-random.ts";
 export { createServiceManager, type ServiceManager } from "./service-manager.ts";
 export { endWithOutput } from "./process/standard-output.ts";

@@ -4,7 +4,7 @@ import type { Answer } from "../answer.ts";
 import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 import { CliError } from "../errors.ts";
-import { parseExpiry } from "../expiry.ts";
+import { parseExpiry } from "../options/expiry.ts";
 import { shortTime } from "../short-time.ts";
 import { siteFilter } from "../site-id.ts";
 import { printable, wrap } from "../table.ts";

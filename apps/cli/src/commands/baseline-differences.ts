@@ -4,7 +4,7 @@ import type { Answer } from "../answer.ts";
 import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 import { CliError } from "../errors.ts";
-import { parseExpiry } from "../expiry.ts";
+import { parseExpiry } from "../options/expiry.ts";
 import { shortId, wholeId } from "../short-id.ts";
 import { shortTime } from "../short-time.ts";
 

@@ -5,7 +5,7 @@ import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 import { findDeviceId } from "../device-id.ts";
 import { CliError } from "../errors.ts";
-import { parseExpiry } from "../expiry.ts";
+import { parseExpiry } from "../options/expiry.ts";
 import { shortId, wholeId } from "../short-id.ts";
 import { shortTime } from "../short-time.ts";
 import { oneSite, siteFilter } from "../site-id.ts";

@@ -7,7 +7,8 @@ import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 import { findDeviceId } from "../device-id.ts";
 import { CliError } from "../errors.ts";
-import { parseExpiry } from "../expiry.ts";
+import { parseExpiry } from "../options/expiry.ts";
+import { parseCount } from "../options/row-count.ts";
 import { shortTime } from "../short-time.ts";
 import { siteFilter } from "../site-id.ts";
 import type { Table } from "../table.ts";
@@ -57,7 +58,7 @@ export async function listAffected({ rest }: Rest, options: AffectedOptions): Pr
     const text = await rest.exportAffectedCves(filters);
     return { json: text, text: text.trimEnd() };
   }
-  const { data, meta } = await rest.listAffectedCves({ ...filters, per_page: countOf(options.limit, MOST_ON_A_PAGE) });
+  const { data, meta } = await rest.listAffectedCves({ ...filters, per_page: parseCount(options.limit, MOST_ON_A_PAGE) });
   return {
     json: data, table: tableOfAffected(data),
     notes: [
@@ -82,7 +83,7 @@ export async function showCve({ rest }: Rest, id: string): Promise<Answer> {
 
 /** Searches the CVE database, whatever it concerns. */
 export async function searchCves({ rest }: Rest, words: readonly string[], { cvssMin, limit }: { readonly cvssMin?: string; readonly limit: string }): Promise<Answer> {
-  const { data, meta } = await rest.searchCves({ q: words.join(" "), cvss_min: cvssMin, per_page: countOf(limit, 100) });
+  const { data, meta } = await rest.searchCves({ q: words.join(" "), cvss_min: cvssMin, per_page: parseCount(limit, 100) });
   return {
     json: data,
     table: {
@@ -214,12 +215,6 @@ function wordsOfDatabase({ total_entries: entries, last_update: last, next_sched
   if (updating) return `${entries} CVEs. It is being updated now.`;
   const due = next === null ? "Updates are disabled." : `The next update starts ${shortTime(next)}.`;
   return last === null ? `It is empty: fill it with lanthorn cve update. ${due}` : `${entries} CVEs, updated ${shortTime(last)}. ${due}`;
-}
-
-function countOf(text: string, most: number): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= 1 && count <= most) return count;
-  throw new CliError("bad-option", `--limit: ${JSON.stringify(text)} is no number from 1 to ${most}`);
 }
 
 const MAX_DESCRIPTION = 160;

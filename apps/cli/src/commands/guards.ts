@@ -3,7 +3,7 @@ import type { Answer } from "../answer.ts";
 import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 import { CliError } from "../errors.ts";
-import { parseExpiry } from "../expiry.ts";
+import { parseExpiry } from "../options/expiry.ts";
 import { shortTime } from "../short-time.ts";
 import { oneSite } from "../site-id.ts";
 

@@ -6,7 +6,8 @@ import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 import { findDeviceId } from "../device-id.ts";
 import { CliError } from "../errors.ts";
-import { parseExpiry } from "../expiry.ts";
+import { parseExpiry } from "../options/expiry.ts";
+import { parseCount } from "../options/row-count.ts";
 import { shortTime } from "../short-time.ts";
 import { siteFilter } from "../site-id.ts";
 
@@ -51,7 +52,7 @@ export interface SuppressOptions {
 export async function listRules({ rest }: Rest, options: RuleOptions): Promise<Answer> {
   const { sid, search, category, state, technique, site } = options;
   const filters: Query = { search, category, state, technique, ...(sid !== undefined && parseRuleNumber(sid)), ...await siteFilter(rest, site) };
-  const { data, meta } = await rest.listIdsRules({ ...filters, per_page: ruleCount(options.limit) });
+  const { data, meta } = await rest.listIdsRules({ ...filters, per_page: parseCount(options.limit, 1000) });
   return {
     json: data, table: { heading: ["RULE", "STATE", "SEVERITY", "CATEGORY", "SIGNATURE"], rows: data.map(rowOfRule) },
     notes: meta.total > data.length ? [`${data.length} of ${meta.total} rules. More with --limit.`] : [],
@@ -232,12 +233,6 @@ export function parseRuleNumber(text: string): { readonly signature_id: number; 
   const [, gid = "1", sid] = /^(?:(\d{1,10}):)?(\d{1,10})$/.exec(text) ?? [];
   if (sid === undefined) throw new CliError("bad-option", `${JSON.stringify(text)} is not a rule's number as 2010935 or 3:2010935`);
   return { signature_id: Number(sid), generator_id: Number(gid) };
-}
-
-function ruleCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1 || count > 1000) throw new CliError("bad-option", "--limit: a whole number from 1 to 1000");
-  return count;
 }
 
 async function findRuleset({ rest }: Rest, name: string): Promise<IdsRuleset> {

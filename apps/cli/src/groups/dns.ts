@@ -4,6 +4,7 @@ import {
   addDnsPolicy, addDnsRule, allowName, checkName, disallowName, type DnsPolicyOptions, type DnsScopeOptions, listAllowed, listDnsPolicies, listDnsRules, pauseFiltering, removeDnsPolicy, removeDnsRule, resumeFiltering, setPolicyMode,
 } from "../commands/dns.ts";
 import { activateDnsVersion, addDnsList, type DnsListOptions, listDnsLists, listDnsVersions, removeDnsList, updateDnsList } from "../commands/dns-lists.ts";
+import { type DnsQueriesOptions, listDnsQueries, showDnsStats } from "../commands/dns-queries.ts";
 import type { GroupDependencies } from "./group.ts";
 
 /** `dns …`. */
@@ -27,6 +28,17 @@ export function addDnsCommands(program: Command, dependencies: GroupDependencies
     (connection, options: DnsScopeOptions & { for?: string; reason: string }) => pauseFiltering(connection, options, clock.now()),
   );
   answering(dns.command("resume").description("end all pauses"), (connection) => resumeFiltering(connection));
+  answering(
+    dns.command("queries").description("list what clients asked of resolvers, as far as those report it").option("--site <site>", "at one site, by its name or id").option("--device <device>", "of a device, by its name, address, MAC or id")
+      .option("--client <ip>", "of one address").option("--name <name>", "this name, and those below it").addOption(new Option("--action <action>", "what became of it").choices(["resolved", "blocked", "observed"]))
+      .option("--since <when>", "from then on: 24h (ago) or 2026-11-20T08:00:00Z").option("--until <when>", "before then").option("--limit <count>", "at most this many, up to 1000", "50"),
+    (connection, options: DnsQueriesOptions) => listDnsQueries(connection, options),
+  );
+  answering(
+    dns.command("stats").description("show how much was asked, and the names, clients and lists that were there most").option("--site <site>", "at one site, by its name or id")
+      .option("--since <when>", "from then on, at most 7 days: 24h (ago) or 2026-11-20T08:00:00Z").option("--top <count>", "how many of each", "10"),
+    (connection, options: { site?: string; since?: string; top: string }) => showDnsStats(connection, options),
+  );
   addListCommands(dns, dependencies);
   addRuleCommands(dns, dependencies);
   addPolicyCommands(dns, dependencies);

@@ -6,7 +6,7 @@ import {
 import { getPcap, type PcapGetDependencies } from "../commands/pcap-get.ts";
 import { type PcapWatchOptions, watchPackets } from "../commands/pcap-watch.ts";
 import type { Connection } from "../connection.ts";
-import { parseMoment } from "../moment.ts";
+import { parseMoment } from "../options/moment.ts";
 import type { GroupDependencies } from "./group.ts";
 
 const SITE = ["--site <site>", "the site's name or id; may be left out where there is only one"] as const;

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import type { GatewayEnvironment } from "../gateway/environment.ts";
 import { notFound } from "../gateway/errors.ts";
+import { takesCoding } from "../gateway/http/compress.ts";
 import { checkAccess, createRouter } from "../gateway/route.ts";
 import { SERVICE_NAMES, SERVICES } from "../gateway/services.ts";
 import type { Assets } from "./assets.ts";
@@ -40,7 +41,7 @@ export function documentRoutes(deps: {
   router.get("/api/docs/assets/:name", pageAccess, async (c) => {
     const asset = await deps.assets.read(c.req.param("name"));
     if (!asset) throw notFound("file");
-    const isGzipped = /\bgzip\b/.test(c.req.header("accept-encoding") ?? "");
+    const isGzipped = takesCoding(c.req.header("accept-encoding"), "gzip");
     return c.body(isGzipped ? asset.gzipped : asset.plain, 200, {
       "content-type": asset.type, "cache-control": `public, max-age=${ASSET_SECONDS}`, vary: "accept-encoding",
       ...(isGzipped ? { "content-encoding": "gzip" } : {}),

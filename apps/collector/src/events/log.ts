@@ -19,6 +19,8 @@ export interface NewEvent {
   /** When it was seen, by our clock; left out, when it occurred, or when it was received if that is earlier. */
   readonly seenAt?: string;
   readonly data: object;
+  /** What is written instead of `data`, where reactions keep the rest elsewhere and for another time. */
+  readonly logged?: object;
   /** It was kept back for long, by an outage: it counts and is remembered, and nobody is called for it now. */
   readonly isLate?: boolean;
   /** It counts and is on the stream, and no webhook is called for it: one of a storm, of which one alert tells. */
@@ -95,7 +97,7 @@ export function createEventLog(deps: { readonly reads: Kysely<Schema>; readonly 
       tenant_id: tenantId, seq: 0, id: createId(), type: event.type, site_id: event.siteId, probe_id: event.probeId,
       device_id: event.deviceId,
       queue_id: event.queueId, probe_seq: event.probeSeq, occurred_at: event.occurredAt, received_at: event.receivedAt,
-      data: JSON.stringify(event.data),
+      data: JSON.stringify(event.logged ?? event.data),
     }));
     const bytes = rows.reduce((sum, row) => sum + ROW_OVERHEAD_BYTES + row.data.length, 0);
     const { toSeq, webhooksRevision } = await appendRows(trx, tenantId, rows, bytes);

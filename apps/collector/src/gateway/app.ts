@@ -43,6 +43,8 @@ interface GatewayDependencies {
   readonly gatewaySecret?: Uint8Array | null;
   /** Mounted under `/api/v1` and `/api`. */
   readonly services: ServiceRoutes;
+  /** Mounted at the root, for whoever asks: the dashboard's page and its files. Credentials are not read, and each limits its own rate. */
+  readonly open?: readonly OpenAPIHono<GatewayEnvironment>[];
   /** Mounted at the root: documentation, metrics. */
   readonly atRoot?: readonly OpenAPIHono<GatewayEnvironment>[];
   readonly measure?: MeasureRequest;
@@ -72,6 +74,7 @@ export function createGateway(deps: GatewayDependencies): OpenAPIHono<GatewayEnv
   app.use(compressAnswers);
   app.use(noStore);
   app.use(allowOrigins(deps.origins ?? []));
+  for (const router of deps.open ?? []) app.route("/", router);
   app.use(identify(deps));
   app.use(limitRate(deps));
   app.use(answerPreflight(deps.origins ?? []));
@@ -127,6 +130,15 @@ export function callerOf(identity: Identity | string | null, peer: Peer, tiers: 
 /** A browser asks before each kind of request, without credentials: counted by itself, so that asking takes nothing from the requests. */
 function preflightOf(peer: Peer, tiers: Tiers): ReturnType<typeof callerOf> {
   return { caller: `preflight ${limitGroup(peer.address)}`, tier: tiers.service };
+}
+
+/** Counts requests for the files of a page by address: a page that is opened takes nothing from the requests that it then makes. */
+export function limitPages({ limiter, tiers }: Pick<GatewayDependencies, "limiter" | "tiers">) {
+  return createMiddleware<GatewayEnvironment>(async (c, next) => {
+    const { allowed, retryAfterMs } = await limiter.take(`page ${limitGroup(c.env.peer.address)}`, tiers.service);
+    if (!allowed) throw rateLimited("too many requests", retryAfterMs);
+    await next();
+  });
 }
 
 /** Counts what never becomes a request, or not one for this app: by the probe or the address at the other end. */

@@ -7,9 +7,12 @@ import { ApiError } from "./errors.ts";
 /** Entity tags with commas between, weak or strong, or `*`. @see RFC 9110 section 8.8.3 */
 const TAGS = /^\s*(?:\*|(?:W\/)?"[\x21\x23-\x7e]*"(?:\s*,\s*(?:W\/)?"[\x21\x23-\x7e]*")*)\s*$/;
 
-/** The entity tag of a record, from the JSON that its GET answers. @see RFC 9110 section 8.8.3 */
-export function tagOf(json: string): string {
-  return `"${createHash("sha256").update(json).digest("base64url").slice(0, 27)}"`;
+/** How often a record that is written to all the time is read for the tag of a conflict. */
+const MAX_READS = 5;
+
+/** The entity tag of a record, from the JSON that its GET answers, or of any other text. @see RFC 9110 section 8.8.3 */
+export function tagOf(text: string): string {
+  return `"${createHash("sha256").update(text).digest("base64url").slice(0, 27)}"`;
 }
 
 /**
@@ -48,10 +51,15 @@ export const guardRecord = createMiddleware<GatewayEnvironment>(async (c, next) 
     const message = "must be entity tags as in an ETag header, separated by commas, or *";
     throw new ApiError("BAD_REQUEST", `If-Match: ${message}`, { details: [{ path: "If-Match", message }] });
   }
-  const check = async () => {
+  const read = async () => {
     const json = await c.var.readRecord(c);
     if (json === null) throw new ApiError("CONFLICT", "this record has no entity tag: leave If-Match out");
-    const tag = tagOf(json);
+    return tagOf(json);
+  };
+  const check = async () => {
+    const first = await read();
+    if (isAmong(first, wanted)) return;
+    const tag = await settledTag(read, first);
     if (isAmong(tag, wanted)) return;
     const message = "the record was changed since you read it: read it again, and repeat the change";
     throw new ApiError("CONFLICT", message, { details: { etag: tag }, headers: { etag: tag } });
@@ -67,6 +75,17 @@ export const guardRecord = createMiddleware<GatewayEnvironment>(async (c, next) 
  */
 export async function checkPrecondition(): Promise<void> {
   await precondition.getStore()?.();
+}
+
+/** A record is read in several statements, between which another's write may end: a tag that two reads agree on is of a state that it was in. */
+async function settledTag(read: () => Promise<string>, first: string): Promise<string> {
+  let tag = first;
+  for (let reads = 1; reads < MAX_READS; reads += 1) {
+    const again = await read();
+    if (again === tag) break;
+    tag = again;
+  }
+  return tag;
 }
 
 /** A proxy that compresses makes a tag weak; it still names the same state of the record. */

@@ -74,6 +74,7 @@ function correctData({ type, data }: ProbeEvent, reading: Reading): ProbeEvent["
   if (type === "host_found" || type === "host_changed") return withList(data, "evidence", correctList(data.evidence, "seen_at", reading));
   if (type === "presence_report") return withList(data, "hosts", correctList(data.hosts, "last_seen_at", reading));
   if (type === "neighbor_report") return withList(data, "neighbors", correctList(data.neighbors, "last_seen_at", reading));
+  if (type === "dns_queries") return withList(data, "rows", correctList(data.rows, "last_at", reading));
   if (type === "host_online" || type === "host_offline" || type === "neighbor_lost") return correctField(data, "last_seen_at", reading);
   return data;
 }

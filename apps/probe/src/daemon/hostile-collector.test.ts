@@ -1,5 +1,5 @@
 import type { Reply } from "@lanthorn/contract/uplink";
-import { createId, silentLog, toInstant } from "@lanthorn/runtime";
+import { createId, silentLog, toInstant, watchLoop } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createFakeLan, type FakeLan } from "../discover/testing/fake-lan.ts";
 import { createCommands } from "../uplink/commands.ts";
@@ -8,7 +8,6 @@ import { commandHandlers } from "./command-handlers.ts";
 
 /** Of processor time: a machine with other work keeps everybody waiting. */
 const HANG_MS = 500;
-const EVERY_MS = 5;
 /** The contract's limits. */
 const MAX_EXCLUDED = 4096;
 const MAX_TEXT = 64;
@@ -19,22 +18,6 @@ beforeEach(() => {
   lan.start();
 });
 afterEach(() => lan.close());
-
-/** @returns Says how much processor time the event loop took at most from one turn to another, in milliseconds. */
-function watchTurns(): () => number {
-  let [cpu, worstMs] = [process.cpuUsage(), 0];
-  const look = () => {
-    const { user, system } = process.cpuUsage(cpu);
-    worstMs = Math.max(worstMs, (user + system) / 1000);
-    cpu = process.cpuUsage();
-  };
-  const timer = setInterval(look, EVERY_MS);
-  return () => {
-    clearInterval(timer);
-    look();
-    return worstMs;
-  };
-}
 
 const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 const command = (type: string, data: object) => encode({
@@ -77,7 +60,7 @@ test.each(Object.keys(PAYLOADS))("a command with %s is answered, and does not ho
     }), collectorNow: () => lan.clock.now(),
     reply: (reply) => replies.push(reply), log: silentLog,
   });
-  const stop = watchTurns();
+  const stop = watchLoop();
   commands.onMessage(bytes);
   await lan.clock.advance(3000);
   expect(replies.map(({ error }) => error?.code ?? null)).toEqual([expected]);

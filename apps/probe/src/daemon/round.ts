@@ -91,7 +91,7 @@ function wire(
   });
   intrusions = openIntrusions(context, queue, { watch, traffic });
   dnsThreats = openDnsThreats(context, queue, watch);
-  const resolver = openResolverLink(context, dnsThreats);
+  const resolver = openResolverLink(context, queue, dnsThreats);
   const dnsLists = openDnsLists(context);
   const onBundle = (name: string) => {
     if (name === BLOCK_LISTS) dnsLists?.changed();

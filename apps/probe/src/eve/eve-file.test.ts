@@ -36,8 +36,8 @@ async function stop(): Promise<void> {
   await file?.close();
   file = null;
 }
-const reads = (...expected: readonly string[]) => expect.poll(() => lines, { timeout: 20_000 }).toEqual(expected);
-const reading = () => expect.poll(() => file?.state().status, { timeout: 20_000 }).toBe("reading");
+const reads = (...expected: readonly string[]) => expect.poll(() => lines).toEqual(expected);
+const reading = () => expect.poll(() => file?.state().status).toBe("reading");
 
 test("what is in the file at first is old; what comes is read, a line when it is whole", async () => {
   writeFileSync(path, "old\nhalf");
@@ -51,7 +51,7 @@ test("what is in the file at first is old; what comes is read, a line when it is
 
 test("a file that comes later is read from its beginning", async () => {
   follow();
-  await expect.poll(() => file?.state(), { timeout: 20_000 }).toMatchObject({ status: "missing", problem: "" });
+  await expect.poll(() => file?.state()).toMatchObject({ status: "missing", problem: "" });
   writeFileSync(path, "one\n");
   await reads("one");
 });
@@ -136,7 +136,7 @@ test("the beginning of a line is forgotten when the file is emptied", async () =
   appendFileSync(path, "one\nhalf");
   await reads("one");
   truncateSync(path);
-  await expect.poll(() => position?.offset, { timeout: 20_000 }).toBe(0);
+  await expect.poll(() => position?.offset).toBe(0);
   appendFileSync(path, "two\n");
   await reads("one", "two");
 });
@@ -155,7 +155,7 @@ test("what cannot be read is said, and read when it can be", async () => {
   // A folder under that name: who is root may read any file.
   mkdirSync(path);
   follow();
-  await expect.poll(() => file?.state(), { timeout: 20_000 }).toMatchObject({ status: "unreadable", problem: expect.stringContaining("EISDIR") });
+  await expect.poll(() => file?.state()).toMatchObject({ status: "unreadable", problem: expect.stringContaining("EISDIR") });
   rmdirSync(path);
   writeFileSync(path, "old\n");
   await reading();

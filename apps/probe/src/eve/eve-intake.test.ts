@@ -41,13 +41,13 @@ function open(paths: { readonly file?: string; readonly socket?: string }): EveI
   return intake;
 }
 const alert = (id: number) => `${alertLine({}, { signature_id: id })}\n`;
-const finds = (...ids: readonly number[]) => expect.poll(() => found, { timeout: 20_000 }).toEqual(ids);
+const finds = (...ids: readonly number[]) => expect.poll(() => found).toEqual(ids);
 
 test("alerts of a file are reported once, over a restart too, and drops are known", async () => {
   const path = join(directory, "eve.json");
   writeFileSync(path, "");
   const first = open({ file: path });
-  await expect.poll(() => first.state().file?.status, { timeout: 20_000 }).toBe("reading");
+  await expect.poll(() => first.state().file?.status).toBe("reading");
   appendFileSync(path, `${alert(1)}nonsense\n${statsLine(100, 7)}\n${alert(2)}`);
   await finds(1, 2);
   expect(first.state()).toMatchObject({ alerts: 2, malformed: 1, lost: 0, drops: { packets: 100, kernelDropped: 7 } });
@@ -61,10 +61,10 @@ test("what cannot be written down is reported later, and its place in the file i
   const path = join(directory, "eve.json");
   writeFileSync(path, "");
   const first = open({ file: path });
-  await expect.poll(() => first.state().file?.status, { timeout: 20_000 }).toBe("reading");
+  await expect.poll(() => first.state().file?.status).toBe("reading");
   isWritable = false;
   appendFileSync(path, alert(1));
-  await expect.poll(() => first.state().alerts, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => first.state().alerts).toBe(1);
   await first.close();
   expect(found).toEqual([]);
   isWritable = true;
@@ -78,7 +78,7 @@ test("what cannot be written down is reported later, and its place in the file i
 test("alerts over a socket are reported, and a Suricata that comes back is heard", async () => {
   const path = join(directory, "eve.sock");
   const { state } = open({ socket: path });
-  await expect.poll(() => state().socket?.status, { timeout: 20_000 }).toBe("listening");
+  await expect.poll(() => state().socket?.status).toBe("listening");
   await expect.poll(() => statSync(path).mode & 0o777).toBe(0o666);
   for (const id of [1, 2]) {
     const socket = connect(path);
@@ -86,7 +86,7 @@ test("alerts over a socket are reported, and a Suricata that comes back is heard
     socket.end(alert(id).slice(50));
     await finds(...[1, 2].slice(0, id));
   }
-  await expect.poll(() => state().socket?.connections, { timeout: 20_000 }).toBe(0);
+  await expect.poll(() => state().socket?.connections).toBe(0);
 });
 
 test("a socket that a killed process left is taken over; what another listens at, or is no socket, is left alone", async () => {
@@ -94,11 +94,11 @@ test("a socket that a killed process left is taken over; what another listens at
   const other = createServer(() => undefined);
   await new Promise<void>((resolve) => void other.listen(path, resolve));
   const { state } = open({ socket: path });
-  await expect.poll(() => state().socket?.problem, { timeout: 20_000 }).toContain("another process listens");
+  await expect.poll(() => state().socket?.problem).toContain("another process listens");
   await new Promise<void>((resolve) => void other.close(() => resolve()));
-  await expect.poll(() => state().socket?.status, { timeout: 20_000 }).toBe("listening");
+  await expect.poll(() => state().socket?.status).toBe("listening");
   await intake?.close();
   writeFileSync(path, "mine");
   const again = open({ socket: path });
-  await expect.poll(() => again.state().socket?.problem, { timeout: 20_000 }).toContain("is no socket");
+  await expect.poll(() => again.state().socket?.problem).toContain("is no socket");
 });

@@ -1,13 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createFakeClock, silentLog } from "@lanthorn/runtime";
+import { createFakeClock, silentLog, watchLoop } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FINGERPRINTS } from "../bundles/names.ts";
 import { openBundleStore } from "../bundles/store.ts";
 import { createDatabaseThread, type DatabaseThread } from "./database-thread.ts";
 import { toFinding } from "./finding.ts";
-import { watchLoop } from "./testing/watch-loop.ts";
 
 /** A busy machine stands still for longer than 20 ms by itself. */
 const HANG_MS = 500;

@@ -2,7 +2,7 @@ import { webcrypto } from "node:crypto";
 import { createServer } from "node:tls";
 import "reflect-metadata";
 import { DHCP_MESSAGE_TYPE, DHCP_OP, DHCP_OPTION, encodeDhcp, encodeInteger, encodeObjectIdentifier, encodeTlv } from "@lanthorn/packets";
-import { processorMs } from "@lanthorn/runtime";
+import { processorMs, watchLoop } from "@lanthorn/runtime";
 import { SubjectAlternativeNameExtension, X509CertificateGenerator } from "@peculiar/x509";
 import { afterEach, describe, expect, test } from "vitest";
 import { createFakeLan, type FakeLan } from "../discover/testing/fake-lan.ts";
@@ -10,7 +10,6 @@ import { HOST, mac, udpFrame } from "../observe/testing/frames.ts";
 import { NO_SNMP } from "./over-udp.ts";
 import { snmp } from "./protocols/snmp.ts";
 import { createTestServers, identifyAt } from "./testing/test-servers.ts";
-import { watchLoop } from "./testing/watch-loop.ts";
 
 /** A loop that must not stand still for 20 ms; a busy machine does for longer. */
 const HANG_MS = 500;

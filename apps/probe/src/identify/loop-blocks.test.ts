@@ -1,11 +1,11 @@
 import { Duplex } from "node:stream";
+import { watchLoop } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createConnection } from "./connection.ts";
 import { identifyService } from "./identify.ts";
 import { NO_SNMP } from "./over-udp.ts";
 import { TCP_PROTOCOLS, UDP_PROTOCOLS } from "./protocols.ts";
 import { BEGINNINGS } from "./testing/beginnings.ts";
-import { watchLoop } from "./testing/watch-loop.ts";
 
 /** A busy machine stands still for longer by itself. */
 const HANG_MS = 500;

@@ -6,7 +6,7 @@ import { createAnswerCache } from "./cache/answer-cache.ts";
 import { createClientTable } from "./clients/client-table.ts";
 import { createServerCookies } from "./clients/server-cookies.ts";
 import { prepareAnswer } from "./messages/answer.ts";
-import { createResolver } from "./resolver.ts";
+import { createCounts, createResolver } from "./resolver.ts";
 import { ask } from "./testing/ask.ts";
 import { address, createOpened, edns, lastOf, NAME, question } from "./testing/opened.ts";
 
@@ -20,7 +20,7 @@ function resolverAlone(limits = LIMITS) {
   const cache = createAnswerCache({ maxBytes: 1_000_000 });
   const lookups = { find: () => undefined, hasRoute: () => false, waiting: 0 };
   return createResolver({
-    cache, clock, lookups, designated: () => null, onListed: () => undefined, filter: { judgeQuestion: () => null, judgeAnswer: (_, verdict) => verdict }, clients: createClientTable(limits, clock), cookies: createServerCookies(new Uint8Array(32), clock),
+    cache, clock, lookups, designated: () => null, onListed: () => undefined, onResolved: null, counts: createCounts(), filter: { judgeQuestion: () => null, judgeAnswer: (_, verdict) => verdict }, clients: createClientTable(limits, clock), cookies: createServerCookies(new Uint8Array(32), clock),
   });
 }
 

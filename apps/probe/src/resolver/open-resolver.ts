@@ -16,6 +16,7 @@ import { createLookups } from "./forwarding/lookups.ts";
 import { createRoutes, wireName } from "./forwarding/routes.ts";
 import { linkToDaemon } from "./link/daemon-link.ts";
 import { LINK_SOCKET } from "./link/messages.ts";
+import { createQueryTally } from "./link/query-tally.ts";
 import { createThreatTally, type ThreatTally } from "./link/threat-tally.ts";
 import type { GivenSockets } from "./listeners/given-sockets.ts";
 import { DOH_PATH, listenHttps } from "./listeners/https-listener.ts";
@@ -23,7 +24,7 @@ import type { Listener, Place, TakeMessage } from "./listeners/listener.ts";
 import { portHolder } from "./listeners/port-holder.ts";
 import { listenStream } from "./listeners/stream-listener.ts";
 import { listenUdp } from "./listeners/udp-listener.ts";
-import { createResolver, type Resolver, type ResolverCounts } from "./resolver.ts";
+import { createCounts, createResolver, type Resolver, type ResolverCounts } from "./resolver.ts";
 import { encodeQuestion } from "./messages/question.ts";
 import type { ResolverSettings, TlsSettings } from "./settings.ts";
 import type { UpstreamSettings } from "./upstreams/settings.ts";
@@ -60,10 +61,19 @@ export async function openResolver(settings: ResolverSettings, given: GivenSocke
   const tally = createThreatTally(filter.policyName);
   const endLooks = deps.clock.every(LOOK_MS, filter.look);
   const endRefreshes = deps.clock.every(REFRESH_MS, () => void filter.refresh());
-  const resolver = createResolver({ cache, clients, cookies: createServerCookies(randomBytes(32), deps.clock), lookups, designated, filter, clock: deps.clock, onListed: tally.judged });
+  const counts = createCounts();
+  const queries = createQueryTally(settings.queries.report, counts, deps.clock.now());
+  const resolver = createResolver({
+    cache, clients, cookies: createServerCookies(randomBytes(32), deps.clock), lookups, designated, filter, clock: deps.clock, counts,
+    onListed(query, verdict, address) {
+      tally.judged(query, verdict, address);
+      queries.answered(query, verdict, address);
+    },
+    onResolved: settings.queries.report === "all" ? (query, address) => queries.answered(query, null, address) : null,
+  });
   const listeners: Listener[] = [];
   const endLink = linkToDaemon({
-    path: join(settings.collector_directory, LINK_SOCKET), tally, random: Math.random, clock: deps.clock,
+    path: join(settings.collector_directory, LINK_SOCKET), tally, queries, random: Math.random, clock: deps.clock,
     state: () => stateOf(resolver.counts, tally, forwarders),
   });
   const close = async () => {

@@ -60,6 +60,9 @@ export interface ResolverParts {
   readonly filter: Pick<Filter, "judgeQuestion" | "judgeAnswer">;
   /** Hears of each query that a list has, or would have, the last word about. */
   readonly onListed: (query: JudgedQuestion, verdict: Verdict, address: string) => void;
+  /** Hears of each other query that is answered, whatever the answer; null where nobody wants to know. */
+  readonly onResolved: ((query: Pick<JudgedQuestion, "name" | "type" | "atMs">, address: string) => void) | null;
+  readonly counts: ResolverCounts;
   readonly clock: Pick<Clock, "after" | "monotonic" | "now">;
 }
 
@@ -76,6 +79,8 @@ interface Asked {
   readonly cookie: Uint8Array | null;
   /** Null where nothing is filtered. */
   readonly judged: Judged | null;
+  /** A list had, or would have had, the last word. */
+  isListed: boolean;
 }
 
 const TYPE = { any: 255, firstMeta: 249, lastMeta: 254 } as const;
@@ -107,7 +112,8 @@ function createGiver(parts: ResolverParts, counts: ResolverCounts): Giver {
   const isTaken = (asked: Asked, verdict: Verdict) => {
     const isObserved = verdict.isFinal && verdict.observed !== null;
     if (isObserved) counts.observed += 1;
-    if (asked.judged && (isObserved || verdict.action !== "allow")) parts.onListed(asked.judged.query, verdict, asked.sender.address);
+    asked.isListed = asked.judged !== null && (isObserved || verdict.action !== "allow");
+    if (asked.judged && asked.isListed) parts.onListed(asked.judged.query, verdict, asked.sender.address);
     if (verdict.action === "allow") return false;
     counts.blocked += 1;
     const { bytes, query, cookie } = asked;
@@ -118,15 +124,21 @@ function createGiver(parts: ResolverParts, counts: ResolverCounts): Giver {
   const give = (asked: Asked, answer: Answer, ageSeconds: number, extendedError: ExtendedError | null = null) => {
     const { bytes, query, sender, cookie, judged } = asked;
     if (judged && !judged.verdict.isFinal && isTaken(asked, parts.filter.judgeAnswer(judged.query, judged.verdict, answer.facts))) return;
+    if (parts.onResolved && !asked.isListed) parts.onResolved(judged?.query ?? { name: questionName(bytes, query), type: query.type, atMs: parts.clock.now() }, sender.address);
     const fixedTtlSeconds = extendedError ? STALE_TTL_SECONDS : null;
     sender.respond(writeAnswer(answer, bytes, query, { ageSeconds, fixedTtlSeconds, extendedError, cookie, maxBytes: maxBytesOf(asked) }));
   };
   return { give, giveCode, isTaken };
 }
 
-/** @returns A resolver that has answered nothing yet. */
+/** Of a resolver that has answered nothing yet. */
+export function createCounts(): ResolverCounts {
+  return { queries: 0, fromCache: 0, stale: 0, forwarded: 0, failed: 0, limited: 0, ignored: 0, blocked: 0, observed: 0 };
+}
+
+/** @returns A resolver that answers. */
 export function createResolver(parts: ResolverParts): Resolver {
-  const counts: ResolverCounts = { queries: 0, fromCache: 0, stale: 0, forwarded: 0, failed: 0, limited: 0, ignored: 0, blocked: 0, observed: 0 };
+  const { counts } = parts;
   const { give, giveCode, isTaken } = createGiver(parts, counts);
   const lookUp = (asked: Asked, key: string, expired: CachedAnswer | null) => {
     const { client } = asked;
@@ -191,11 +203,11 @@ export function createResolver(parts: ResolverParts): Resolver {
         return;
       }
       const cookie = query.edns?.cookie ? parts.cookies(query.edns.cookie, sender.address) : null;
-      const asked: Asked = { bytes, query, sender, client, cookie: cookie?.cookie ?? null, judged: null };
+      const asked: Asked = { bytes, query, sender, client, cookie: cookie?.cookie ?? null, judged: null, isListed: false };
       if (!isWithinLimits(asked, cookie?.isKnown === true, parts, counts)) return;
       if (query.edns && query.edns.version !== 0) return giveCode(asked, CODE.badVersion);
       if (query.class !== CLASS_INTERNET || (query.type >= TYPE.firstMeta && query.type <= TYPE.lastMeta)) return giveCode(asked, CODE.refused);
-      answer({ bytes, query, sender, client, cookie: asked.cookie, judged: judge(asked, parts) });
+      answer({ bytes, query, sender, client, cookie: asked.cookie, judged: judge(asked, parts), isListed: false });
     },
   };
 }

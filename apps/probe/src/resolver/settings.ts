@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { DNS_QUERY_LEVELS } from "@lanthorn/contract/uplink";
 import { readConfiguration } from "@lanthorn/runtime";
 import * as z from "zod";
 import { FilterSettings, ListSettings } from "./filtering/settings.ts";
@@ -35,6 +36,10 @@ const ResolverSettings = z.strictObject({
   /** Files with names that are blocked. They are read again when they change. */
   lists: Lists,
   filter: FilterSettings,
+  queries: z.strictObject({
+    /** How much of what clients ask goes to the collector: `blocked` and `all` say who asked for which names. */
+    report: z.enum(DNS_QUERY_LEVELS).default("counts"),
+  }).prefault({}),
   /** Where the probe's daemon leaves block lists and policies of the collector. Nothing need be there. */
   collector_directory: z.string().min(1).default("/var/lib/lanthorn/dns"),
   /** DNS over TLS and HTTPS on the addresses of `listen`, with a certificate that clients trust. */

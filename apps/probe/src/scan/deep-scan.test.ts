@@ -114,7 +114,7 @@ describe.skipIf(reason !== null)("a scan of the profile deep", () => {
       expect([["os", "os_version", "device_type", "model"].includes(field), confidence > 0 && confidence < 0.9]).toEqual([true, true]);
     }
     const progress = scan.events.flatMap((event) => (event.type === "scan_progress" ? [event.data.progress] : []));
-    expect([progress.length > 2, progress.toSorted((a, b) => a - b)]).toEqual([true, progress]);
+    expect([progress.length > 0, progress.toSorted((a, b) => a - b)]).toEqual([true, progress]);
     const counters = execFileSync(
       "ip", ["netns", "exec", network.answerer, nft.path, "list", "counters"], { env: { ...process.env, ...nft.env } },
     ).toString();

@@ -1,5 +1,5 @@
 import type { PacketIoClock } from "../capture/capture-types.ts";
-import { type Libc, loadLibc } from "../libc.ts";
+import { type Libc, LINUX, loadLibc } from "../libc.ts";
 import { PacketIoError } from "../errors.ts";
 
 /** Writes much memory to files in pieces, all of them in one call to the system. */
@@ -11,6 +11,13 @@ export interface PieceWriter {
    * @returns How much of the front is in the file; 0 where nothing is: write it in another way then, which says why. What lies behind that may be written too. Never rejects.
    */
   write(file: number, bytes: Uint8Array, position: number): Promise<number>;
+  /**
+   * Has a stretch of a file go to the disk now, and leave the kernel's cache as far as it is there: whoever writes for hours fills the memory of the
+   * machine otherwise, and each page that was never used before costs more than what is copied into it. In a thread of libuv's pool; passed over while
+   * the stretch before is on its way, as the disk may be slow.
+   * @see posix_fadvise(2), POSIX_FADV_DONTNEED
+   */
+  release(file: number, position: number, length: number): void;
 }
 
 /**
@@ -49,7 +56,15 @@ export function openPieceWriter(clock: Pick<PacketIoClock, "after">): PieceWrite
   const first = libc && openSlot(libc);
   if (!first) return null;
   const idle: Slot[] = [first];
+  let isReleasing = false;
   return {
+    release(file, position, length) {
+      if (isReleasing) return;
+      isReleasing = true;
+      libc.fadvise(file, position, length, LINUX.POSIX_FADV_DONTNEED, () => {
+        isReleasing = false;
+      });
+    },
     async write(file, bytes, position) {
       const slot = idle.pop() ?? openSlot(libc);
       if (!slot) return 0;

@@ -47,4 +47,15 @@ export interface DnsTables {
   };
   /** What the probes of a site were given last; `digest` is of what it was made of. */
   dns_site_bundles: { site_id: string; tenant_id: string; version: number; digest: string; rules: number; bytes: number; error: string | null; built_at: string };
+  /** What the resolvers of a site were asked in an hour, in all; `entries` are its rows of `dns_queries`, `left_out` queries that are in none. */
+  dns_query_hours: {
+    site_id: string; hour: string; tenant_id: string; queries: number; from_cache: number; failed: number; blocked: number; observed: number; left_out: number; entries: number;
+    /** How much was reported last, and when. */
+    level: string; reported_at: string;
+  };
+  /** Queries of a client in an hour that are alike; `key` is of all that they share. */
+  dns_queries: {
+    id: string; key: string; tenant_id: string; site_id: string; hour: string; client_ip: string; device_id: string | null; name: string; type: string; action: string; list: string;
+    times: number; first_at: string; last_at: string;
+  };
 }

@@ -21,7 +21,7 @@ export const compressAnswers = createMiddleware<GatewayEnvironment>(async (c, ne
   const isMeant = c.res.status === 200 && (isCsv || type.startsWith("application/json"));
   if (!isMeant || c.res.body === null || c.res.headers.has("content-encoding")) return;
   c.header("vary", "accept-encoding", { append: true });
-  if (c.var.isPlain || c.req.method === "HEAD" || !takesGzip(c.req.header("accept-encoding") ?? "")) return;
+  if (c.var.isPlain || c.req.method === "HEAD" || !takesCoding(c.req.header("accept-encoding"), "gzip")) return;
   const headers = new Headers(c.res.headers);
   if (isCsv) {
     headers.set("content-encoding", "gzip");
@@ -35,10 +35,10 @@ export const compressAnswers = createMiddleware<GatewayEnvironment>(async (c, ne
   c.res = new Response(isWorth ? await compress(plain) : plain, { status: c.res.status, headers });
 });
 
-/** Whether gzip is named, and not with a weight of 0. */
-function takesGzip(accepted: string): boolean {
-  return accepted.toLowerCase().split(",").some((coding) => {
+/** Whether a coding is named, and not with a weight of 0. @param accepted The header `accept-encoding`. */
+export function takesCoding(accepted: string | undefined, wanted: "br" | "gzip"): boolean {
+  return (accepted ?? "").toLowerCase().split(",").some((coding) => {
     const [name = "", ...parameters] = coding.split(";").map((part) => part.trim());
-    return (name === "gzip" || name === "*") && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+    return (name === wanted || name === "*") && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
   });
 }

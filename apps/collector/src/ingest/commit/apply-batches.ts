@@ -70,9 +70,9 @@ function entriesOf(
 ): readonly NewEvent[] {
   const site = sites.get(probe.siteId) as OpenSite;
   const entries = read.map(({ seq, event, occurredAt }) => {
-    const { type, deviceId, data, isQuiet = false } = projectionOf(projections, event).apply(event, { ...site, receivedAt });
+    const { type, deviceId, data, logged, isQuiet = false } = projectionOf(projections, event).apply(event, { ...site, receivedAt });
     return {
-      type, deviceId, data, siteId: probe.siteId, probeId: probe.probeId, queueId: batch.queueId, probeSeq: seq,
+      type, deviceId, data, ...(logged && { logged }), siteId: probe.siteId, probeId: probe.probeId, queueId: batch.queueId, probeSeq: seq,
       occurredAt, receivedAt, seenAt: event.occurred_at,
       isLate: event.occurred_at < batch.lateBefore, isQuiet,
     };

@@ -20,6 +20,8 @@ export interface LogEntry {
   readonly type: EventType;
   readonly deviceId: string | null;
   readonly data: object;
+  /** What is written of it, where that is less than what reactions get. */
+  readonly logged?: object;
   /** It is written down, and no webhook is called for it: one of a storm. */
   readonly isQuiet?: boolean;
 }

@@ -142,14 +142,16 @@ describe("a site's bundle", () => {
     expect(first.lists.lists).toMatchObject([{ id, format: "domains", category: "advertising", rules: 60_000 }]);
     expect(first.text[0]?.split("\n").filter((line) => line !== "" && !line.startsWith("#day "))).toEqual(many);
     expect(first.lists.lists[0]?.parts.length).toBeGreaterThan(5);
+    // The policy that comes with the first list may have been published before the list was there.
+    const made = published.length;
     await dns.bundling.run();
-    expect(published.length).toBe(1);
+    expect(published.length).toBe(made);
     serve(`${many.toSpliced(30_000, 1, "new.example").join("\n")}\n`);
     await update(id);
     await dns.bundling.run();
     const second = bundle();
     const fresh = [...second.last.files].filter(([path, bytes]) => !first.last.files.get(path)?.equals(bytes)).map(([path]) => path);
-    expect([second.last.version, fresh.length]).toEqual([2, 2]);
+    expect([second.last.version, fresh.length]).toEqual([first.last.version + 1, 2]);
     expect((await call("POST", `/lists/${id}/rollback`)).status).toBe(200);
     await dns.bundling.run();
     const third = bundle();

@@ -1,11 +1,11 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
+import { type Clock, type Log, nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
-import { createJob, type Job } from "../../jobs/job.ts";
+import { createJob, createRetentionJob, type Job } from "../../jobs/job.ts";
 import type { ServiceModule } from "../../service-module.ts";
 import type { FetchFile } from "../../sources/fetch-source.ts";
 import { createSourceHealth } from "../../sources/source-health.ts";
@@ -20,7 +20,10 @@ import { createNamesThread } from "./names/names-thread.ts";
 import { createDecisionsService } from "./policies/decisions.ts";
 import { createPoliciesService } from "./policies/policies.ts";
 import { createPoliciesStore } from "./policies/store.ts";
-import { dnsRoutes, listsRoutes, policiesRoutes } from "./routes.ts";
+import { createQueriesReaction } from "./queries/reaction.ts";
+import { createQueriesService } from "./queries/service.ts";
+import { createQueriesStore } from "./queries/store.ts";
+import { dnsRoutes, listsRoutes, policiesRoutes, queriesRoutes } from "./routes.ts";
 
 /** Names that resolvers block: lists, policies, what people allow, and the bundles that probes get. */
 export interface Dns extends ServiceModule {
@@ -31,15 +34,16 @@ export interface Dns extends ServiceModule {
 }
 
 const LOOK_EVERY_MS = 15_000;
-const HOUR_MS = 3_600_000;
+const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
+const FORGOTTEN_AT_ONCE = 500;
 
 /**
  * @param deps.events See `EventLog`. @param deps.published After events were committed.
  * @param deps.fetchFile See `FetchFile`. @param deps.publish Signs and keeps a site's bundle.
  * @param deps.onPublished After a site's probes were given other lists or policies.
  */
-export function openDns({ data_dir: dataDir, feeds: { alert_after_hours: alertAfterHours } = { alert_after_hours: 48 } }: {
-  readonly data_dir: string; readonly feeds?: { readonly alert_after_hours: number };
+export function openDns({ data_dir: dataDir, feeds: { alert_after_hours: alertAfterHours } = { alert_after_hours: 48 }, dns: { keep_query_days: keepDays } = { keep_query_days: 7 } }: {
+  readonly data_dir: string; readonly feeds?: { readonly alert_after_hours: number }; readonly dns?: { readonly keep_query_days: number };
 }, deps: {
   readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit; readonly clock: Clock; readonly log: Log;
   readonly events: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
@@ -70,15 +74,28 @@ export function openDns({ data_dir: dataDir, feeds: { alert_after_hours: alertAf
   });
   const check = createCheckService({ lists, policies, thread, clock });
   const policiesService = createPoliciesService({ store: policies, audit, clock, onChanged, listExists: async (trx, tenantId, id) => (await lists.byId(trx, tenantId, id)) !== null });
+  const queries = createQueriesStore(deps);
+  const forgetting = createRetentionJob({ clock, log }, {
+    name: "dns-queries-retention", everyMs: HOUR_MS, who: "one replica", what: "old DNS queries",
+    async run(stopped) {
+      for (let total = 0; ;) {
+        const gone = await queries.forget(toInstant(clock.now() - keepDays * DAY_MS), FORGOTTEN_AT_ONCE);
+        total += gone;
+        if (gone < FORGOTTEN_AT_ONCE || stopped.aborted) return total;
+        await nextTurn();
+      }
+    },
+  });
   const services = {
-    check, bundles, policies: policiesService, versions: createVersionsService({ store: lists, audit, clock, onChanged }),
+    check, bundles, queries: createQueriesService({ store: queries, clock }), policies: policiesService, versions: createVersionsService({ store: lists, audit, clock, onChanged }),
     lists: createListsService({
       store: lists, thread, audit, clock, protectedNames, onFirst: policiesService.addFirst, onGone: health.end, published: deps.published, onChanged, onDue: () => void updates.runSoon(),
     }),
     decisions: createDecisionsService({ store: policies, audit, clock, onChanged, blockedName: check.blockedName }),
   };
   return {
-    name: "dns", mount: "gateway", routes: [listsRoutes(services), policiesRoutes(services), dnsRoutes(services)], updates, bundling, jobs: [updates, bundling],
+    name: "dns", mount: "gateway", routes: [listsRoutes(services), policiesRoutes(services), dnsRoutes(services), queriesRoutes(services)], updates, bundling, jobs: [updates, bundling], retention: [forgetting],
+    reactions: { queries: createQueriesReaction({ keepDays }) },
     close: () => thread.close(),
   };
 }

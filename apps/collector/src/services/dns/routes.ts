@@ -10,6 +10,7 @@ import type { ListsService } from "./lists/service.ts";
 import type { VersionsService } from "./lists/versions.ts";
 import type { DecisionsService } from "./policies/decisions.ts";
 import type { PoliciesService } from "./policies/policies.ts";
+import type { QueriesService } from "./queries/service.ts";
 
 /** What the routes of the filtering resolver use. */
 export interface DnsServices {
@@ -19,6 +20,7 @@ export interface DnsServices {
   readonly decisions: DecisionsService;
   readonly check: CheckService;
   readonly bundles: Pick<SiteBundlesStore, "all">;
+  readonly queries: QueriesService;
 }
 
 const { endpoint, routes } = endpointsOf<DnsServices>();
@@ -167,6 +169,19 @@ export const dnsRoutes = routes(
     const shown = rows.map(({ site_id, version, rules, bytes, error, built_at }) => ({ site_id, version, rules, bytes, error, built_at }));
     return c.json(toAnswer(pageOfAll(shown, c.req.valid("query"), ({ site_id: id }) => id)), 200);
   }),
+);
+
+/** `/dns/queries` and `/dns/stats`. */
+export const queriesRoutes = routes(
+  endpoint("sensors:read", dnsOperations.listDnsQueries, {
+    summary: "List what clients asked of resolvers",
+    description: "Queries of a client that are alike, counted by the hour. Who asked for which names is there only as far as a site's resolver reports it, which its own configuration decides: `report` in `[queries]` of `dns.toml`, "
+    + "`off`, `counts` (the default: numbers alone), `blocked` (names that lists have) or `all`. The collector keeps it for `keep_query_days` (7), at most 20,000 rows an hour and 200,000 of a site; what is more is counted as `left_out` in `/dns/stats`.",
+    answer: "Rows, the newest first", also: missing("No such site"),
+  }, async (c, { queries }) => c.json(toAnswer(await queries.list(identityOf(c).tenantId, c.req.valid("query"))), 200)),
+  endpoint("sensors:read", dnsOperations.readDnsStats, {
+    summary: "Read how much was asked of resolvers", description: "In whole hours of up to 7 days, with the names, clients and lists that were there most, as far as they are reported.", answer: "Numbers", also: missing("No such site"),
+  }, async (c, { queries }) => c.json(await queries.stats(identityOf(c).tenantId, c.req.valid("query")), 200)),
 );
 
 /** What is no number names nothing that is there. */

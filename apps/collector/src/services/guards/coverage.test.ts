@@ -32,7 +32,7 @@ const reported = async (report: Parameters<ListeningProbe["report"]>[0]) => {
     const row = await stack.database.db.selectFrom("probes").select("health").executeTakeFirstOrThrow();
     expect(JSON.parse(row.health ?? "{}")).toMatchObject({ at });
     return read();
-  }, { timeout: 60_000 });
+  }, { timeout: 300_000 });
 };
 const states = (shown: Awaited<ReturnType<typeof read>>) => Object.fromEntries(shown?.detectors.map(({ name, state }) => [name, state]) ?? []);
 

@@ -1,6 +1,6 @@
 import { Command, GuardExceptionRecord, GuardsLearnAnswer, listEnvelope, MAX_GUARD_EXCEPTIONS, PAYLOAD_MAX_BYTES, probeTopic, SiteGuards } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { enrollListening, type ListeningProbe } from "../agents/testing/listening-probe.ts";
 import { type Stack, startStack } from "../agents/testing/stack.ts";
 
@@ -54,7 +54,7 @@ describe("the settings of a site's guards", () => {
   test("show how each probe's guards are, as it reported", async () => {
     const state = { enabled: true, active: false, learning_until: "2026-11-20T09:15:30.250Z" };
     await probe.report({ guards: state });
-    await vi.waitFor(async () => expect((await read()).probes[0]?.state).toEqual(state), { timeout: 60_000 });
+    await expect.poll(async () => (await read()).probes[0]?.state).toEqual(state);
     await stack.database.db.updateTable("probes").set({ state: "silent" }).execute();
     expect((await read()).probes).toMatchObject([{ is_online: false, state }]);
   });
@@ -144,7 +144,7 @@ describe("to learn anew", () => {
     const commands = await takeCommands({});
     const asked = await call("POST", "/learn");
     expect([asked.status, GuardsLearnAnswer.parse(asked.body).probes]).toMatchObject([202, [{ probe_id: probe.probeId, learning: { asked_by: "tester" } }]]);
-    await vi.waitFor(async () => expect(await learning()).toMatchObject({ status: "done", error: null }), { timeout: 60_000 });
+    await expect.poll(learning).toMatchObject({ status: "done", error: null });
     expect(commands).toMatchObject([{ type: "guards_learn", data: {} }]);
     expect(await audited()).toMatchObject([{ action: "guards.learn", after: JSON.stringify({ probes: [probe.probeId] }) }]);
   });
@@ -152,7 +152,7 @@ describe("to learn anew", () => {
   test("fails with the probe's reason", async () => {
     await takeCommands({ ok: false, error: { code: "refused", message: "the guards are turned off" } });
     await call("POST", "/learn");
-    await vi.waitFor(async () => expect(await learning()).toMatchObject({ status: "failed", error: "the guards are turned off" }), { timeout: 60_000 });
+    await expect.poll(learning).toMatchObject({ status: "failed", error: "the guards are turned off" });
   });
 
   test("has no answer when the time for it is over", async () => {

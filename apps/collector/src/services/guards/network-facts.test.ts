@@ -1,5 +1,5 @@
 import { MAX_NETWORK_FACTS, type NetworkFact } from "@lanthorn/contract";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { enrollListening, type ListeningProbe } from "../agents/testing/listening-probe.ts";
 import { type Stack, startStack } from "../agents/testing/stack.ts";
 import { createSiteNetworks, type SiteNetworks } from "./network-facts.ts";
@@ -27,7 +27,7 @@ const health = async () => JSON.parse((await stack.database.db.selectFrom("probe
 const reported = async (report: Parameters<ListeningProbe["report"]>[0]): Promise<string> => {
   const at = new Date().toISOString();
   await probe.report({ ...report, at });
-  await vi.waitFor(async () => expect((await health()).at).toBe(at), { timeout: 60_000 });
+  await expect.poll(async () => (await health()).at).toBe(at);
   return at;
 };
 

@@ -1,7 +1,7 @@
 import { IpamImported } from "@lanthorn/contract";
 import { expect, test } from "vitest";
 import { startGateway } from "../../testing/gateway-for-test.ts";
-import { HANG_MS, watchLoop } from "../../testing/loop.ts";
+import { HANG_MS, watchWork } from "../../testing/loop.ts";
 import { createIpam } from "./ipam.ts";
 
 /** As large as a body may be. */
@@ -13,7 +13,7 @@ const fill = (unit: string) => unit.repeat(Math.floor((LIMIT - HEAD.length - 40)
 test("as large an import as may be leaves others served", async () => {
   const gateway = await startGateway({ modules: (parts) => [createIpam(parts)] });
   const { token } = await gateway.createTenant("admin");
-  const send = (csv: string) => watchLoop(() => gateway.request("/api/v1/ipam/addresses/import", {
+  const send = (csv: string) => watchWork(() => gateway.request("/api/v1/ipam/addresses/import", {
     method: "POST", headers: { authorization: `Bearer ${token}`, "content-type": "text/csv" }, body: csv,
   }));
   const csv = `${HEAD}${Array.from({ length: 10_000 }, (_, at) => `10.0.${at >> 8}.${at & 255},${"h".repeat(60)}`).join("\n")}\n`;

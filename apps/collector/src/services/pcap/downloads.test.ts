@@ -89,7 +89,7 @@ describe("a download", () => {
     expect((await get()).body.received_bytes).toBe(1000);
     expect(probe.sent("pcap_fetch").map(({ data }) => data)).toEqual([{ pcap_id: report.pcap_id }]);
     await probe.upload(report.pcap_id, CONTENT);
-    await expect.poll(async () => (await get()).status, { timeout: 60_000 }).toBe(200);
+    await expect.poll(async () => (await get()).status).toBe(200);
   });
 });
 
@@ -149,7 +149,7 @@ describe("what is on the disk", () => {
       await expect.poll(async () => {
         await clock.advance(1000);
         return (await bench.call("GET", `/pcap/${report.pcap_id}`)).body.state;
-      }, { timeout: 60_000 }).toBe("ready");
+      }).toBe("ready");
       return report.pcap_id;
     };
     const stateOf = async (id: string) => (await bench.call("GET", `/pcap/${id}`)).body.state as string;
@@ -157,7 +157,7 @@ describe("what is on the disk", () => {
     expect((await bench.call("POST", `/pcap/${first}/lock`, { body: { reason: "case 7" } })).body.lock).toMatchObject({ by: "tester", reason: "case 7" });
     const [second, third] = [await stored(400_000), await stored(400_000)];
     const fourth = await stored(400_000);
-    await expect.poll(() => stateOf(second), { timeout: 60_000 }).toBe("expired");
+    await expect.poll(() => stateOf(second)).toBe("expired");
     expect([await stateOf(first), await stateOf(third), await stateOf(fourth)]).toEqual(["ready", "ready", "ready"]);
     expect((await bench.call("GET", `/pcap/${second}/download`)).status).toBe(404);
     expect((await bench.call("POST", `/pcap/${third}/lock`, { body: {} })).status).toBe(200);
@@ -165,7 +165,7 @@ describe("what is on the disk", () => {
     expect((await bench.call("GET", `/pcap/settings/${bench.stack.siteId}`)).body.usage)
       .toEqual({ files: 1, bytes: 400_000, locked_files: 2, locked_bytes: 800_000 });
     await clock.leap(3 * 86_400_000);
-    await expect.poll(() => stateOf(fourth), { timeout: 60_000 }).toBe("expired");
+    await expect.poll(() => stateOf(fourth)).toBe("expired");
     expect([await stateOf(first), await stateOf(third)]).toEqual(["ready", "ready"]);
     expect((await bench.audited("pcap.expire")).map(({ target_id: id, actor_name: by, before }) => [id, by, before?.["sha256"]]))
       .toEqual([second, fourth].map((id) => [id, "retention", expect.stringMatching(/^[\da-f]{64}$/)]));
@@ -185,14 +185,14 @@ describe("what is on the disk", () => {
     await expect.poll(async () => {
       await clock.advance(1000);
       return (await bench.call("GET", `/pcap/${report.pcap_id}`)).body.state;
-    }, { timeout: 60_000 }).toBe("ready");
+    }).toBe("ready");
     const folder = join(home, report.pcap_id.slice(34, 36));
     const other = `00000000${report.pcap_id.slice(8)}`;
     const orphans = [other, `${other}.${createId()}.part`];
     for (const name of orphans) writeFileSync(join(folder, name), "x");
     writeFileSync(join(folder, "README"), "x");
     await clock.leap(2 * 86_400_000);
-    await expect.poll(() => readdirSync(folder).toSorted(), { timeout: 60_000 }).toEqual([report.pcap_id, "README"].toSorted());
+    await expect.poll(() => readdirSync(folder).toSorted()).toEqual([report.pcap_id, "README"].toSorted());
   });
 });
 
@@ -205,7 +205,7 @@ describe("deletion and locks", () => {
     probe.handlers.pcap_fetch = () => ({ data: {} });
     expect((await bench.call("POST", `/pcap/${one.pcap_id}/lock`, { body: {} })).status).toBe(200);
     expect((await bench.call("POST", `/pcap/${two.pcap_id}/lock`, { body: {} })).status).toBe(409);
-    await expect.poll(async () => (await bench.call("GET", `/pcap/${one.pcap_id}`)).body.state, { timeout: 60_000 }).toBe("uploading");
+    await expect.poll(async () => (await bench.call("GET", `/pcap/${one.pcap_id}`)).body.state).toBe("uploading");
     expect(probe.sent("pcap_fetch").map(({ data }) => data)).toEqual([{ pcap_id: one.pcap_id }]);
   });
 
@@ -220,7 +220,7 @@ describe("deletion and locks", () => {
     probe.handlers.pcap_delete = () => ({ refused: "busy", reason: "not-now" });
     expect((await bench.call("DELETE", `/pcap/${id}`)).status).toBe(204);
     expect([(await bench.call("GET", `/pcap/${id}`)).status, readdirSync(join(pathOf(bench, id), ".."))]).toEqual([404, []]);
-    await expect.poll(() => probe.sent("pcap_delete").length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => probe.sent("pcap_delete").length).toBe(1);
     await probe.tell(reportOf(CONTENT, { pcap_id: id }));
     expect((await bench.call("GET", "/pcap")).body.data).toEqual([]);
     // The probe could not do it: it hears of it again when it is back.
@@ -229,7 +229,7 @@ describe("deletion and locks", () => {
       tenantId: bench.stack.tenantId, probeId: probe.probeId, channel: "status", retained: false,
       payload: Buffer.from(JSON.stringify({ v: 1, state: "online", version: "1", run_id: createId(), at: new Date().toISOString() })),
     });
-    await expect.poll(() => probe.sent("pcap_delete").length, { timeout: 60_000 }).toBe(2);
+    await expect.poll(() => probe.sent("pcap_delete").length).toBe(2);
     const hash = sha256(CONTENT);
     for (const action of ["pcap.lock", "pcap.unlock", "pcap.delete"]) {
       expect((await bench.audited(action)).map(({ target_id: target, before }) => [action, target, before?.["sha256"]])).toEqual([[action, id, hash]]);

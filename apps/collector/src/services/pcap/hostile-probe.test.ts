@@ -112,7 +112,7 @@ test("two probes that send at once, one after a restart of its connection, are b
     await probe.upload(report.pcap_id, content);
   }));
   for (const [index, { pcap_id: id }] of reports.entries()) {
-    await expect.poll(async () => (await bench.call("GET", `/pcap/${id}`)).body.state, { timeout: 60_000 }).toBe("ready");
+    await expect.poll(async () => (await bench.call("GET", `/pcap/${id}`)).body.state).toBe("ready");
     expect((await bench.call("GET", `/pcap/${id}/download`)).raw.equals(contents[index] ?? Buffer.from(""))).toBe(true);
   }
   const parts = readdirSync(join(bench.stack.dataDir, "files"), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());

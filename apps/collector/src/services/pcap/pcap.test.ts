@@ -19,7 +19,7 @@ describe("a capture", () => {
     await probe.upload(second.pcap_id, content);
     await probe.tell(second);
     for (const { pcap_id: id } of [first, second]) {
-      await expect.poll(async () => (await bench.call("GET", `/pcap/${id}`)).body.state, { timeout: 60_000 }).toBe("ready");
+      await expect.poll(async () => (await bench.call("GET", `/pcap/${id}`)).body.state).toBe("ready");
     }
     const ready = await bench.events("pcap_ready");
     expect(ready.map(({ probe_id: by, data }) => [by, data["size_bytes"]])).toEqual([[probe.probeId, content.length], [probe.probeId, content.length]]);
@@ -45,7 +45,7 @@ describe("a capture", () => {
       expect((await bench.call("GET", `/pcap/${id}/download`)).body.error).toMatchObject({ code: "NOT_FOUND", message: expect.stringContaining(detail) as string });
     }
     await probe.upload(coming.pcap_id, content);
-    await expect.poll(async () => (await bench.call("GET", `/pcap/${coming.pcap_id}`)).body.state, { timeout: 60_000 }).toBe("ready");
+    await expect.poll(async () => (await bench.call("GET", `/pcap/${coming.pcap_id}`)).body.state).toBe("ready");
   });
 
   test("whose file is another than announced fails, and gives no packets", async () => {
@@ -56,7 +56,7 @@ describe("a capture", () => {
     for (const lie of lies) {
       await probe.tell(lie);
       await probe.upload(lie.pcap_id, content);
-      await expect.poll(async () => (await bench.call("GET", `/pcap/${lie.pcap_id}`)).body.state, { timeout: 60_000 }).toBe("failed");
+      await expect.poll(async () => (await bench.call("GET", `/pcap/${lie.pcap_id}`)).body.state).toBe("failed");
       expect((await bench.call("GET", `/pcap/${lie.pcap_id}/download`)).status).toBe(404);
     }
     expect(await bench.events("pcap_ready")).toEqual([]);

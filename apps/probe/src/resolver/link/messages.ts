@@ -1,5 +1,5 @@
 /** What the resolver and the daemon say to each other, as JSON over a socket in the folder that they share. */
-import { ResolverState, Severity } from "@lanthorn/contract/uplink";
+import { DnsQueries, MAX_DNS_QUERY_ROWS, ResolverState, Severity } from "@lanthorn/contract/uplink";
 import * as z from "zod";
 
 /** The socket's name in the folder where the daemon leaves block lists: who may enter that may connect. */
@@ -32,13 +32,23 @@ export const ListedThreat = z.object({
 });
 export type ListedThreat = z.infer<typeof ListedThreat>;
 
-/** Each threat has a number of its own, by which the daemon says that it is written down. */
+/** Rows of one message. */
+export const MAX_QUERY_ROWS = MAX_DNS_QUERY_ROWS;
+
+/** What was asked since the last such message, as the event has it, with numbers for types and milliseconds since the epoch for instants. */
+export const ReportedQueries = DnsQueries.extend({
+  from: Milliseconds, to: Milliseconds, rows: z.array(DnsQueries.shape.rows.element.extend({ type: z.int().min(0).max(65_535), last_at: Milliseconds })).max(MAX_QUERY_ROWS),
+});
+export type ReportedQueries = z.infer<typeof ReportedQueries>;
+
+/** Threats and queries have numbers, by which the daemon says that they are written down. */
 export const FromResolver = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("threat"), number: Count, threat: ListedThreat }),
+  z.object({ kind: z.literal("queries"), number: Count, queries: ReportedQueries }),
   z.object({ kind: z.literal("state"), state: ResolverState }),
 ]);
 export type FromResolver = z.infer<typeof FromResolver>;
 
 /** A threat that is not taken within half a minute is sent again. */
-export const ToResolver = z.object({ kind: z.literal("taken"), number: Count });
+export const ToResolver = z.object({ kind: z.enum(["taken", "queries-taken"]), number: Count });
 export type ToResolver = z.infer<typeof ToResolver>;

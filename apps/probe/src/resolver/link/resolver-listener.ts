@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import type { ResolverState } from "@lanthorn/contract/uplink";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { type Channel, type ChannelRate, openChannel } from "../../channel/channel.ts";
-import { FromResolver, type ListedThreat, type ToResolver } from "./messages.ts";
+import { FromResolver, type ListedThreat, type ReportedQueries, type ToResolver } from "./messages.ts";
 
 /** What listens. */
 export interface ResolverListener {
@@ -22,10 +22,10 @@ const SOCKET_MODE = 0o660;
 
 /**
  * Begins at once, and tries again where it cannot.
- * @param deps.onThreat False where it could not be written down: the resolver keeps it.
+ * @param deps.onThreat False where it could not be written down: the resolver keeps it. @param deps.onQueries Likewise.
  */
 export function listenForResolver(path: string, deps: {
-  readonly onThreat: (threat: ListedThreat) => boolean; readonly clock: Pick<Clock, "after" | "monotonic">; readonly log: Pick<Log, "warn">;
+  readonly onThreat: (threat: ListedThreat) => boolean; readonly onQueries: (queries: ReportedQueries) => boolean; readonly clock: Pick<Clock, "after" | "monotonic">; readonly log: Pick<Log, "warn">;
 }): ResolverListener {
   const channels = new Set<Channel<ToResolver>>();
   let state: ResolverState | null = null;
@@ -40,7 +40,9 @@ export function listenForResolver(path: string, deps: {
       stream: socket, incoming: FromResolver, rate: RATE, clock: deps.clock,
       onMessage: (message) => {
         if (message.kind === "state") state = message.state;
-        else if (deps.onThreat(message.threat)) channel.send({ kind: "taken", number: message.number });
+        else if (message.kind === "queries") {
+          if (deps.onQueries(message.queries)) channel.send({ kind: "queries-taken", number: message.number });
+        } else if (deps.onThreat(message.threat)) channel.send({ kind: "taken", number: message.number });
       },
       onEnd: () => {
         channels.delete(channel);

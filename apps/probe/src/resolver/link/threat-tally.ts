@@ -33,7 +33,7 @@ const RESEND_MS = 30_000;
 const MAX_TIMES = 1_000_000_000;
 const DAY_MS = 86_400_000;
 /** The machine itself: what it looks up is the probe's own work. */
-const OWN: ReadonlySet<string> = new Set(["127.0.0.1", "::1"]);
+export const OWN_ADDRESSES: ReadonlySet<string> = new Set(["127.0.0.1", "::1"]);
 
 /** @param policyName Of a policy's id, for people. @returns One in which nothing waits. */
 export function createThreatTally(policyName: (policyId: string | null) => string): ThreatTally {
@@ -49,7 +49,7 @@ export function createThreatTally(policyName: (policyId: string | null) => strin
     judged(query, verdict, address) {
       const rule = worstRule(verdict);
       const severity = rule && severityOf(rule);
-      if (!rule || !severity || OWN.has(address)) return;
+      if (!rule || !severity || OWN_ADDRESSES.has(address)) return;
       const key = `${address} ${rule.category} ${rule.listId}`;
       const known = waiting.get(key);
       if (!known && waiting.size >= MAX_WAITING) {

@@ -41,6 +41,29 @@ test("where there is no room for a block, those before it stay, and none comes b
   expect([octets(), room.usedBytes, free.free()]).toEqual([8010, 8010, DISK_BYTES]);
 });
 
+test("blocks that are written at once lie in their order, and of those for which there is no room the first ones do", async () => {
+  const { room, store, octets } = createScene(10_000);
+  await store.append(...[1, 2, 3, 4].map((fill) => Buffer.alloc(3000, fill)));
+  expect(store.fault).toBe("budget");
+  await store.finish(TRAILER);
+  expect([octets(), room.usedBytes]).toEqual([9010, 9010]);
+  expect([...readFileSync(join(folder, "file"))].filter((octet, index, all) => octet !== all[index - 1])).toEqual([1, 2, 3, 9]);
+});
+
+test("where one of the blocks that are written at once fails, those before it stay", async () => {
+  const path = join(folder, "file");
+  const free = createFreeSpace({ path: folder, floorBytes: 0, freeBytes: () => DISK_BYTES });
+  const room = createDiskRoom({ free, budgetBytes: DISK_BYTES });
+  const write = createWriteBytes(null);
+  const store = createBlockStore({
+    path, room, trailerBytes: TRAILER.length, isHashed: false, isDurable: false, after: Promise.resolve(),
+    write: (file, bytes, position) => (bytes[0] === 3 ? Promise.reject(new Error("EIO: i/o error")) : write(file, bytes, position)),
+  });
+  await store.append(...[1, 2, 3, 4].map((fill) => Buffer.alloc(3000, fill)));
+  await store.finish(TRAILER);
+  expect([store.fault, readFileSync(path).length, room.usedBytes]).toEqual(["EIO: i/o error", 6010, 6010]);
+});
+
 test("an older file that cannot be removed ends this one, with the words of the disk", async () => {
   const { free, room, store, octets } = createScene(10_000, () => Promise.reject(new Error("EROFS: read-only file system")));
   await store.append(Buffer.alloc(4000, 1));

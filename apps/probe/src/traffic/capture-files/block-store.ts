@@ -6,8 +6,8 @@ import type { DiskRoom } from "./disk-room.ts";
 
 /** A file that whole blocks are appended to, for each of which room is claimed first. It ends with a whole block at any time. */
 export interface BlockStore {
-  /** Appends, unless there was a fault. Call it again when it has resolved; it never rejects. */
-  append(block: Uint8Array): Promise<void>;
+  /** Appends blocks in their order, written at once, unless there was a fault. Call it again when it has resolved; it never rejects. */
+  append(...blocks: readonly Uint8Array[]): Promise<void>;
   /** Resolves when the file is open, or cannot be. */
   readonly opened: Promise<void>;
   /** Why nothing more is written: `budget`, `floor`, or what the disk said; null while all is well. */
@@ -51,27 +51,31 @@ export function createBlockStore(deps: {
     });
   }
 
-  /** @returns Whether all of it is in the file. A part of it is cut off again. */
-  async function put(file: FileHandle, block: Uint8Array): Promise<boolean> {
-    try {
-      for (let at = 0; at < block.length;) at += await deps.write(file, block.subarray(at), written + at);
-      hash?.update(block);
-      written += block.length;
-      return true;
-    } catch (error) {
-      store.fault ??= describeError(error);
+  /** @returns How many octets are in the file: those of all blocks, or of those before the first that failed. What lies behind them is cut off again. */
+  async function put(file: FileHandle, blocks: readonly Uint8Array[]): Promise<number> {
+    const { whole, fault } = await writeAtOnce(deps.write, file, blocks, written);
+    for (const block of whole) hash?.update(block);
+    const bytes = sizeOf(whole);
+    written += bytes;
+    if (fault !== null) {
+      store.fault ??= fault;
       await file.truncate(written).catch(() => {});
-      return false;
     }
+    return bytes;
   }
 
-  async function append(block: Uint8Array): Promise<void> {
+  async function append(...blocks: readonly Uint8Array[]): Promise<void> {
     await store.opened;
     if (store.fault !== null || handle === null) return;
-    store.fault = await claim(block.length);
-    if (store.fault !== null) return;
-    const isWritten = await put(handle, block);
-    room.settle(block.length, isWritten ? block.length : 0);
+    const bytes = sizeOf(blocks);
+    const refusal = await claim(bytes);
+    if (refusal !== null && blocks.length > 1) {
+      // There may be room for the first ones.
+      for (const block of blocks) await append(block);
+      return;
+    }
+    store.fault = refusal;
+    if (refusal === null) room.settle(bytes, await put(handle, blocks));
   }
 
   async function finish(trailer: Uint8Array): Promise<{ readonly bytes: number; readonly sha256: string | null } | null> {
@@ -80,8 +84,7 @@ export function createBlockStore(deps: {
       room.settle(kept, 0);
       return null;
     }
-    const isWritten = trailer.length <= kept && await put(handle, trailer);
-    room.settle(kept, isWritten ? trailer.length : 0);
+    room.settle(kept, trailer.length <= kept ? await put(handle, [trailer]) : 0);
     try {
       if (deps.isDurable) await handle.sync();
     } catch (error) {
@@ -94,3 +97,18 @@ export function createBlockStore(deps: {
   const store = { fault: null as string | null, opened: begin(), append, finish };
   return store;
 }
+
+/** @returns Blocks that are in the file, up to the first that is not whole, and why that one is not. */
+async function writeAtOnce(write: WriteBytes, file: FileHandle, blocks: readonly Uint8Array[], position: number): Promise<{ readonly whole: readonly Uint8Array[]; readonly fault: string | null }> {
+  let end = position;
+  const writes = blocks.map(async (block) => {
+    const begin = end;
+    end += block.length;
+    for (let at = 0; at < block.length;) at += await write(file, block.subarray(at), begin + at);
+  });
+  const results = await Promise.allSettled(writes);
+  const failed = results.find((result) => result.status === "rejected");
+  return failed ? { whole: blocks.slice(0, results.indexOf(failed)), fault: describeError(failed.reason) } : { whole: blocks, fault: null };
+}
+
+const sizeOf = (blocks: readonly Uint8Array[]) => blocks.reduce((sum, { length }) => sum + length, 0);

@@ -70,11 +70,18 @@ function countUse(buffers: number, source: Omit<BufferPool, "inUse">): BufferPoo
 
 /** Shorter ones are one piece or two, for which Node's own way is as good. */
 const MIN_IN_PIECES = 256 * 1024;
+/** So much is written before the kernel's cache is asked to let go of it. */
+const RELEASE_BYTES = 8 * 1024 * 1024;
+/** It has to be on the disk for that: some seconds of traffic, asked for several times. */
+const RELEASED_BYTES = 64 * 1024 * 1024;
 
 /** @param pieces Null where the system does not write in pieces. */
 export function createWriteBytes(pieces: PieceWriter | null): WriteBytes {
   return async (file, bytes, position) => {
     const front = pieces && bytes.length >= MIN_IN_PIECES ? await pieces.write(file.fd, bytes, position) : 0;
-    return front > 0 ? front : (await file.write(bytes, 0, bytes.length, position)).bytesWritten;
+    const written = front > 0 ? front : (await file.write(bytes, 0, bytes.length, position)).bytesWritten;
+    const end = position + written;
+    if (Math.floor(end / RELEASE_BYTES) > Math.floor(position / RELEASE_BYTES)) pieces?.release(file.fd, Math.max(0, end - RELEASED_BYTES), Math.min(end, RELEASED_BYTES));
+    return written;
   };
 }

@@ -21,6 +21,8 @@ export interface OrderedWriter {
 
 /** Buffers of one file; a file that is written fast must not take all from others. */
 const MAX_QUEUED = 12;
+/** What waits is written together: each write takes a turn of the event loop, and turns are long when there is much to do. */
+const MAX_AT_ONCE = 4;
 const NO_BUFFER = Buffer.alloc(0);
 
 /** @param deps.store Where the buffers go. */
@@ -31,10 +33,11 @@ export function createOrderedWriter({ store, pool }: { readonly store: BlockStor
   let waiting: (() => void)[] = [];
 
   async function pump(): Promise<void> {
-    for (let next = queue[0]; next; next = queue[0]) {
-      await store.append(next.buffer.subarray(0, next.length));
-      queue.shift();
-      pool.give(next.buffer);
+    while (queue.length > 0) {
+      const next = queue.slice(0, MAX_AT_ONCE);
+      await store.append(...next.map(({ buffer, length }) => buffer.subarray(0, length)));
+      queue.splice(0, next.length);
+      for (const { buffer } of next) pool.give(buffer);
       const awakened = waiting;
       waiting = [];
       for (const resolve of awakened) resolve();

@@ -123,11 +123,8 @@ export function createSelection(first: AlertPart, settings: EvidenceSettings): S
       rules.push({ alertId: alert.alert_id, filter, fromMs: fromOf(part), untilMs });
       return (isLate ? `${name}: frames of its device before ${toInstant(Math.floor(written.at))} are not in this file. ` : "") + mark(found, name, written);
     },
-    mayWant({ firstMs, lastMs }) {
-      const isIn = (time: { readonly fromMs: number; readonly untilMs: number }) => lastMs >= time.fromMs && firstMs <= time.untilMs;
-      // Times of a block whose frames are not in order say nothing.
-      return firstMs > lastMs || rules.some(isIn) || cores.some(isIn);
-    },
+    // Times of a block whose frames are not in order say nothing.
+    mayWant: (block) => block.firstMs > block.lastMs || rules.some((time) => isWithin(block, time)) || cores.some((time) => isWithin(block, time)),
     commentOf(sequence, frame) {
       const marked = marks.size > 0 ? marks.get(sequence)?.get(frame.index) : undefined;
       if (marked !== undefined) return [...marked].join("; ");
@@ -136,4 +133,9 @@ export function createSelection(first: AlertPart, settings: EvidenceSettings): S
       return isOfRule(frame, at) || packetsInside(frame).some((packet) => isOfRule(packet, at)) ? "" : null;
     },
   };
+}
+
+/** Whether a block has frames of a time. */
+function isWithin({ firstMs, lastMs }: Pick<BlockFacts, "firstMs" | "lastMs">, { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number }): boolean {
+  return lastMs >= fromMs && firstMs <= untilMs;
 }

@@ -16,9 +16,10 @@ const CLOSE_MS = 3000;
  * Reads traffic for the daemon that has started this process, until the daemon or the channel ends.
  * Resolves when its files are finished.
  * @param deps.program This program, as it is started again for what takes long.
+ * @param deps.collectGarbage What the start left behind goes before the first frame comes: the process stands still for that.
  */
 export async function runTrafficProcess(deps: {
-  readonly program: readonly string[]; readonly clock: Clock; readonly random: () => number; readonly log: Log;
+  readonly program: readonly string[]; readonly clock: Clock; readonly random: () => number; readonly log: Log; readonly collectGarbage: () => void;
 }): Promise<void> {
   const { clock, log } = deps;
   let traffic: Promise<TrafficProcess> | null = null;
@@ -38,6 +39,7 @@ export async function runTrafficProcess(deps: {
   async function begin(message: Extract<ToProcess, { kind: "begin" }>): Promise<TrafficProcess> {
     const send = (said: FromProcess) => channel?.send(said) ?? false;
     const parts = await openParts({ begin: message, send, ...deps });
+    deps.collectGarbage();
     return createTrafficProcess({ begin: message, openCapture: openTrafficCapture, compile, parts, send, ...deps });
   }
 

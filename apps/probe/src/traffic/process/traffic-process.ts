@@ -56,12 +56,9 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
   let site: CaptureSettings = deps.begin.site;
   const headers = createFrameHeaders();
   const ringBytes = parts.ringMemory.length;
-  const ring = createMemoryRing({
-    memory: parts.ringMemory, seconds: Math.max(settings.ring_seconds, settings.evidence.before_seconds),
-    onEvict(block) {
-      queue.leaving(block);
-      evidence.onEvict(block);
-    },
+  const ring = openRing(deps, (block) => {
+    queue.leaving(block);
+    evidence.onEvict(block);
   });
   const shared = { compile: deps.compile, interfaces: settings.interfaces, snapLength: settings.snap_length, open: parts.open, clock };
   const evidence = createEvidence({
@@ -132,6 +129,10 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
       await parts.close();
     },
   };
+}
+
+function openRing({ begin: { settings }, parts }: ProcessDeps, onEvict: (block: RingBlock) => void): MemoryRing {
+  return createMemoryRing({ memory: parts.ringMemory, seconds: Math.max(settings.ring_seconds, settings.evidence.before_seconds), onEvict });
 }
 
 function openRules({ begin: { data_dir: dataDir, home_networks: homeNetworks }, send, clock, log }: ProcessDeps, frame: () => Uint8Array | null): RuleEngine {

@@ -78,6 +78,7 @@ test("what is missing is said behind what came before it", async () => {
   put(3);
   mark();
   expect(said).toEqual([0]);
+  state.kernelLoad = 0;
   await nextTurn();
   expect([said, handed]).toEqual([[0, 2, 5], upTo(5)]);
 });
@@ -90,4 +91,21 @@ test("what is about to leave the ring is handed on before it does, and at the en
   expect(queue.load()).toBeGreaterThan(0.8);
   await queue.close();
   expect([handed, queue.load()]).toEqual([upTo(200), 0]);
+});
+
+test("while the kernel's ring is full, what is read goes before what waits, as long as there is room in ours", async () => {
+  const { put, handed, state } = createScene();
+  state.kernelLoad = 0.5;
+  put(2);
+  await nextTurn();
+  expect(handed).toEqual([]);
+  put(2);
+  await nextTurn();
+  expect(handed).toEqual([]);
+  // Nothing was read meanwhile.
+  await nextTurn();
+  expect(handed).toEqual(upTo(4));
+  put(40);
+  await nextTurn();
+  expect(handed).toEqual(upTo(44));
 });

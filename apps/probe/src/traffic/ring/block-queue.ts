@@ -17,6 +17,8 @@ export interface BlockQueue {
 
 /** Beyond this share of the kernel's ring blocks are only copied, which is quick, and handed on when all are. */
 const COPY_ONLY_ABOVE = 0.25;
+/** As long as the kernel's ring is that full, what is read has the time, up to this share of ours: its room is found at once, that of the kernel's is not. */
+const READ_FIRST_BELOW = 0.4;
 /** One turn of the event loop hands on blocks for so long. */
 const TURN_MS = 5;
 /** Sinks whose disk is slow are waited for until so much of the ring waits: less than what makes the last ones be left out. */
@@ -41,6 +43,7 @@ export function createBlockQueue(deps: {
   let waitsSince: number | null = null;
   let drained: (() => void) | null = null;
   let lastSequence = -1;
+  const reading = createReading();
   const marks: { readonly sequence: number; readonly what: () => void }[] = [];
 
   const load = () => Math.min(1, waitingBytes / ringBytes);
@@ -63,6 +66,7 @@ export function createBlockQueue(deps: {
 
   function turn(): void {
     isTurnDue = false;
+    if (drained === null && load() < READ_FIRST_BELOW && deps.kernelLoad() > COPY_ONLY_ABOVE && reading.hasBrought(lastSequence)) return schedule(0);
     const end = clock.monotonic() + TURN_MS;
     while (waitingBytes > 0) {
       if (isToWait()) return schedule(LOOK_AGAIN_MS);
@@ -102,6 +106,18 @@ export function createBlockQueue(deps: {
         drained = resolve;
         if (!isTurnDue) turn();
       });
+    },
+  };
+}
+
+/** Whether a turn that was left to who reads brought a block: where it did not, there is no reason to leave another. */
+function createReading() {
+  let leftAt = -1;
+  return {
+    hasBrought(newest: number): boolean {
+      const isNewer = newest !== leftAt;
+      leftAt = newest;
+      return isNewer;
     },
   };
 }

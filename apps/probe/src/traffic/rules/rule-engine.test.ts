@@ -43,7 +43,7 @@ function frame(text: string, sourcePort = 4000): Uint8Array {
   return encodeEthernet({ source: MAC, destination: MAC, etherType: ETHER_TYPE.ipv4, payload: encodeIpv4({ ...ENDS, protocol: IP_PROTOCOL.udp, payload }) });
 }
 const see = (...frames: readonly Uint8Array[]) => flows.sinks[0].onBlock(encodeFrameBlock(frames.map((bytes) => ({ bytes, seconds: 1_700_000_000, nanoseconds: 0 }))), 0);
-const running = (version: number) => expect.poll(() => engine.state(), { timeout: 20_000 }).toMatchObject({ state: "running", version });
+const running = (version: number) => expect.poll(() => engine.state()).toMatchObject({ state: "running", version });
 
 const RULE = 'alert udp $HOME_NET any -> any any (msg:"Evil"; content:"evil"; classtype:bad-unknown; metadata:signature_severity Major, mitre_technique_id T1071; target:src_ip; sid:7; rev:2;)\n';
 
@@ -87,7 +87,7 @@ test("other rules take over when they are ready, and those that cannot be read d
   const store = openBundleStore(dataDir, INTRUSION_RULES);
   install(RULE, 3, { "suppressions.json": "{" });
   engine.load();
-  await expect.poll(() => engine.state().error, { timeout: 20_000 }).toContain("suppressions.json");
+  await expect.poll(() => engine.state().error).toContain("suppressions.json");
   see(frame("other", 5002));
   expect([found.at(-1)?.rule.id, engine.state().state, engine.state().version]).toEqual([9, "running", 2]);
   expect(store.versions().previous).not.toBeNull();
@@ -99,7 +99,7 @@ test("damaged files are not used: the version before is", async () => {
   const { current } = openBundleStore(dataDir, INTRUSION_RULES).versions();
   writeFileSync(join(dataDir, INTRUSION_RULES, current ?? "", "rules", "a.rules"), "nonsense");
   engine.load();
-  await expect.poll(() => engine.state().state, { timeout: 20_000 }).toBe("running");
+  await expect.poll(() => engine.state().state).toBe("running");
   see(frame("evil"));
   expect([found[0]?.rule.id, readdirSync(join(dataDir, INTRUSION_RULES)).length]).toEqual([7, 3]);
 });

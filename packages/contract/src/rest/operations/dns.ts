@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { Id } from "../../values.ts";
+import { DnsQueriesQuery, DnsQueryRow, DnsStats, DnsStatsQuery } from "../dns-queries.ts";
 import { DnsList, DnsListCreate, DnsListUpdate, DnsListVersion } from "../dns.ts";
 import {
   DnsAllowance, DnsAllowanceCreate, DnsCheck, DnsCheckQuery, DnsPause, DnsPauseCreate, DnsPolicy, DnsPolicyCreate, DnsPolicyUpdate, DnsRule, DnsRuleCreate, DnsRulesQuery, DnsSite,
@@ -43,5 +44,7 @@ export const dnsOperations = operations({
   createDnsPause: { target: "POST /dns/pause", body: DnsPauseCreate, status: 201, answer: DnsPause },
   deleteDnsPause: { target: "DELETE /dns/pause/{dns_pause_id}", params: OfPause, status: 204 },
   checkDnsName: { target: "GET /dns/check", query: DnsCheckQuery, status: 200, answer: DnsCheck },
+  listDnsQueries: { target: "GET /dns/queries", query: DnsQueriesQuery, status: 200, answer: listEnvelope(DnsQueryRow) },
+  readDnsStats: { target: "GET /dns/stats", query: DnsStatsQuery, status: 200, answer: DnsStats },
   listDnsSites: { target: "GET /dns/sites", query: IdPageQuery, status: 200, answer: listEnvelope(DnsSite) },
 });

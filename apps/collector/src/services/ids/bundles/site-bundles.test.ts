@@ -1,6 +1,6 @@
 import { BundleManifest, IDS_BUNDLE_RULES, IdsRuleset, IdsSiteNetworks, IdsSuppressionRecord, IdsSupport, readIdsBundle, SignedBundle } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { parseNetwork } from "../../../db/keys/address-range.ts";
 import { enrollListening, type ListeningProbe } from "../../agents/testing/listening-probe.ts";
 import { type Stack, startStack } from "../../agents/testing/stack.ts";
@@ -128,7 +128,7 @@ test("what a probe reports is shown, and a report that is none changes nothing",
     frames: { inspected: 1, shed: 0 }, alerts: 0, suppressed: [{ suppression_id: createId(), count: 3 }], costs: [],
   };
   await probe.report({ ids: state, bundles: [{ name: "ids", version: 1, error: "it does not fit" }] });
-  await vi.waitFor(async () => expect((await support()).probes).toMatchObject([{ probe_id: probe.probeId, offered_version: expect.any(Number) as number, bundle_error: "it does not fit", ids: state }]), { timeout: 60_000 });
+  await expect.poll(async () => (await support()).probes).toMatchObject([{ probe_id: probe.probeId, offered_version: expect.any(Number) as number, bundle_error: "it does not fit", ids: state }]);
   expect((await support()).sites).toMatchObject([{ site_id: stack.siteId, rules: 1, refused: 1, faults: [], error: null }]);
   await stack.database.db.updateTable("probes").set({ health: '{"ids":{"state":"running","suppressed":"all"}}' }).execute();
   expect((await support()).probes).toMatchObject([{ ids: null }]);

@@ -18,18 +18,18 @@ test("a deletion that the probe refuses for now is sent again until it is done",
   await probe.tell(report);
   probe.handlers.pcap_delete = () => ({ refused: "the traffic process is being started again", reason: "not-now" });
   expect((await bench.call("DELETE", `/pcap/${report.pcap_id}`)).status).toBe(204);
-  await expect.poll(() => probe.sent("pcap_delete").length, { timeout: 60_000 }).toBe(1);
+  await expect.poll(() => probe.sent("pcap_delete").length).toBe(1);
   // An older probe does not say what its refusal means.
   probe.handlers.pcap_delete = () => ({ refused: "8 commands are already running" });
   const goOn = (times: number) => expect.poll(async () => {
     await clock.advance(1000);
     return probe.sent("pcap_delete").length;
-  }, { timeout: 60_000 }).toBe(times);
+  }).toBe(times);
   await goOn(2);
   expect(await heardDeletions(bench)).toBe(0);
   probe.handlers.pcap_delete = () => ({ data: { deleted: true } });
   await goOn(3);
-  await expect.poll(() => heardDeletions(bench), { timeout: 60_000 }).toBe(1);
+  await expect.poll(() => heardDeletions(bench)).toBe(1);
 });
 
 test("a probe that is back hears of its deletions one after the other, however often it comes back", async () => {
@@ -40,12 +40,12 @@ test("a probe that is back hears of its deletions one after the other, however o
   const { db } = bench.stack.database;
   await db.updateTable("pcaps").set({ deleted_at: new Date().toISOString() }).execute();
   for (let times = 0; times < 20; times += 1) await comeBack(bench, probe);
-  await expect.poll(() => probe.sent("pcap_delete").length, { timeout: 60_000 }).toBe(1);
+  await expect.poll(() => probe.sent("pcap_delete").length).toBe(1);
   // It does not answer: nothing else is asked of it meanwhile.
   const asked = async () => (await db.selectFrom("pcap_commands").selectAll().execute()).length;
   expect(await asked()).toBe(1);
   probe.handlers.pcap_delete = () => ({ data: { deleted: true } });
   await probe.answer(probe.sent("pcap_delete")[0]?.id ?? "", { deleted: true });
-  await expect.poll(() => heardDeletions(bench), { timeout: 60_000 }).toBe(30);
+  await expect.poll(() => heardDeletions(bench)).toBe(30);
   expect(new Set(probe.sent("pcap_delete").map(({ data }) => data["pcap_id"])).size).toBe(30);
 });

@@ -19,7 +19,7 @@ test("an upload that ends badly moves the capture on: given up, forgotten here, 
   const becomes = (id: string, state: string) => expect.poll(async () => {
     await clock.advance(15_000);
     return stateOf(id);
-  }, { timeout: 60_000 }).toBe(state);
+  }).toBe(state);
   probe.handlers.pcap_fetch = () => ({ data: {} });
   const get = async (id: string) => (await bench.call("GET", `/pcap/${id}/download`)).status;
   expect([await get(gone.pcap_id), await get(gone.pcap_id)]).toEqual([202, 202]);

@@ -76,7 +76,7 @@ export async function openPcapBench(options: Parameters<typeof startStack>[0] = 
       const said = reportOf(content, report);
       await probe.tell(said);
       expect((await probe.upload(said.pcap_id, content)).status).toBe(200);
-      await expect.poll(async () => (await bench.call("GET", `/pcap/${said.pcap_id}`)).body.state, { timeout: 60_000 }).toBe("ready");
+      await expect.poll(async () => (await bench.call("GET", `/pcap/${said.pcap_id}`)).body.state).toBe("ready");
       return said.pcap_id;
     },
   };
@@ -108,7 +108,7 @@ async function connect(stack: Stack): Promise<RecordingProbe> {
   });
   await client.subscribeAsync(topic("commands"), { qos: 1 });
   await client.publishAsync(topic("status"), JSON.stringify({ v: 1, state: "online", version: "1", run_id: createId(), at: toInstant(Date.now()) }), { qos: 1 });
-  await expect.poll(async () => (await stack.call("GET", `/api/v1/agents/probes/${probeId}`)).body.state, { timeout: 60_000 }).toBe("online");
+  await expect.poll(async () => (await stack.call("GET", `/api/v1/agents/probes/${probeId}`)).body.state).toBe("online");
   return {
     probeId, heard, handlers,
     async tell(...reports) {

@@ -1,22 +1,34 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { DnsQueries } from "@lanthorn/contract/uplink";
+import { toInstant } from "@lanthorn/runtime";
 import type { DnsFinding } from "../../../dns-threats/finding.ts";
 import { typeName } from "../../../dns-threats/suspicion.ts";
 import type { DnsThreats } from "../../../dns-threats/threats.ts";
-import { type ListedThreat, LINK_SOCKET } from "../../../resolver/link/messages.ts";
+import { createPublisher } from "../../../queue/publisher.ts";
+import { type ListedThreat, LINK_SOCKET, type ReportedQueries } from "../../../resolver/link/messages.ts";
 import { listenForResolver, type ResolverListener } from "../../../resolver/link/resolver-listener.ts";
+import type { Queue } from "../open-queue.ts";
 import type { RoundContext } from "../round-context.ts";
 
 /** Techniques of ATT&CK that a list's category shows by itself. */
 const TECHNIQUES: Readonly<Record<string, readonly string[]>> = { command_and_control: ["T1071"], c2: ["T1071"], phishing: ["T1566"] };
 
-/** Takes what the resolver of this machine finds. @returns Null where none is installed. */
-export function openResolverLink({ configuration, replay, clock, log, lifecycle }: RoundContext, threats: DnsThreats | null): ResolverListener | null {
+/** Takes what the resolver of this machine finds, and what it was asked. @returns Null where none is installed. */
+export function openResolverLink({ configuration, replay, clock, log, lifecycle }: RoundContext, { db, outbox }: Queue, threats: DnsThreats | null): ResolverListener | null {
   const { directory } = configuration.dns;
   if (directory === null || replay !== null || threats === null || !existsSync(directory)) return null;
-  const listener = listenForResolver(join(directory, LINK_SOCKET), { onThreat: (threat) => threats.report(toFinding(threat)), clock, log });
+  const publisher = createPublisher({ db, outbox, log, what: "DNS queries" });
+  const listener = listenForResolver(join(directory, LINK_SOCKET), {
+    onThreat: (threat) => threats.report(toFinding(threat)),
+    onQueries: (queries) => publisher.publish([{ type: "dns_queries", occurred_at: toInstant(clock.now()), data: toEvent(queries) }]), clock, log,
+  });
   lifecycle.onClose("the resolver's socket", () => listener.close());
   return listener;
+}
+
+function toEvent({ from, to, rows, ...same }: ReportedQueries): DnsQueries {
+  return { ...same, from: toInstant(from), to: toInstant(to), rows: rows.map((row) => ({ ...row, type: typeName(row.type), last_at: toInstant(row.last_at) })) };
 }
 
 function toFinding({ client_ip: clientIp, list, listed_at: listedAt, blocked_record: blockedRecord, type, ...same }: ListedThreat): DnsFinding {

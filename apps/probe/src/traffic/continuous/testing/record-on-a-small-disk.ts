@@ -1,6 +1,6 @@
 // A process that records to a small disk as fast as it can, and exports all of it meanwhile. For tests only.
 // Arguments: data directory, floor of free space in MiB, script of the probe. Prints one JSON text at its end.
-import { existsSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encodeFrameBlock } from "@lanthorn/packet-io";
 import { createId, nextTurn, pause, silentLog, systemClock } from "@lanthorn/runtime";
@@ -14,6 +14,7 @@ import { ContinuousSettings } from "../settings.ts";
 
 const MEBI = 1024 * 1024;
 const BUFFERS = 24;
+const RECORDED_PER_EXPORTED = 4;
 const [dataDir = "", floorText = "", script = ""] = process.argv.slice(2);
 const floorBytes = Number(floorText) * MEBI;
 const freeBytes = () => {
@@ -67,11 +68,18 @@ const refusal = await exporting.start({
 }, { maxBytes: 4 * MEBI });
 let during = Number.POSITIVE_INFINITY;
 if (refusal !== null) throw new Error(refusal.refused);
-// Its process begins at the lowest priority: by then a ring of 40 MiB would have been recorded over many times.
-while (finished.length === 0 && !existsSync(join(dataDir, "captures", "files", `${id}.json`))) await pause(systemClock, 5);
+const folder = join(dataDir, "captures", "files");
+const sizeOf = (name: string) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
+const exported = () => (existsSync(folder) ? readdirSync(folder) : []).filter((name) => name.startsWith(id)).reduce((sum, name) => sum + sizeOf(name), 0);
+// Its process has the lowest priority: four octets are recorded for each that it has written, so that a slow machine's ring is not recorded over before.
+let megabytes = 0;
 while (finished.length === 0) {
-  during = Math.min(during, await record(1));
-  await pause(systemClock, 20);
+  const due = Math.floor(exported() * RECORDED_PER_EXPORTED / MEBI) + 1;
+  if (due > megabytes) {
+    during = Math.min(during, await record(due - megabytes));
+    megabytes = due;
+  }
+  await pause(systemClock, 5);
 }
 const { problem, bytes } = capture.state();
 await capture.sink.close();

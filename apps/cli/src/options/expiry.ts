@@ -1,5 +1,5 @@
 import { parseDuration } from "@lanthorn/contract";
-import { CliError } from "./errors.ts";
+import { CliError } from "../errors.ts";
 
 /**
  * The instant that `--expires` means: a duration from now, or a moment.

@@ -1,5 +1,5 @@
 import { momentToInstant, parseDuration } from "@lanthorn/contract";
-import { CliError } from "./errors.ts";
+import { CliError } from "../errors.ts";
 
 /**
  * The instant that an option means: how long ago, or a moment.

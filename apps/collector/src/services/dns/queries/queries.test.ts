@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DnsQueryRow, DnsStats, type EventData, listEnvelope } from "@lanthorn/contract";
+import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { AppendedEvent } from "../../../events/log.ts";
+import type { Job } from "../../../jobs/job.ts";
+import { startTestGateway, type TestGateway, type TestTenant } from "../../../testing/gateway.ts";
+import { openDns } from "../open.ts";
+import { createQueriesReaction, MAX_ROWS } from "./reaction.ts";
+
+type Reported = EventData<"dns_queries">;
+
+const NOW = "2026-06-01T12:30:00.000Z";
+const ROW: Reported["rows"][number] = { client_ip: "10.0.0.7", name: "a.ads.example", type: "A", action: "blocked", list: "Ads", times: 2, last_at: NOW };
+const COUNTS = { queries: 10, from_cache: 4, failed: 1, blocked: 2, observed: 0, left_out: 0 };
+
+let clock: FakeClock;
+let gateway: TestGateway;
+let tenant: TestTenant;
+let forgetting: Job<number> | undefined;
+let folder: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "lanthorn-dns-queries-"));
+  clock = createFakeClock(Date.parse(NOW));
+  gateway = await startTestGateway({
+    modules(parts) {
+      const dns = openDns({ data_dir: folder }, {
+        ...parts, clock, log: silentLog, events: parts.log, onPublished: async () => {}, publish: () => Promise.resolve(true),
+        fetchFile: () => Promise.reject(new Error("nothing is fetched")),
+      });
+      forgetting = dns.retention?.[0] as Job<number>;
+      return [dns];
+    },
+  });
+  tenant = await gateway.createTenant("admin");
+});
+afterEach(async () => {
+  await gateway.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const report = (data: Partial<Reported>, { siteId = tenant.siteId, at = NOW } = {}) => {
+  const event = { type: "dns_queries", site_id: siteId, occurred_at: at, received_at: NOW, data: { from: at, to: at, level: "all", ...COUNTS, rows: [], ...data } } as unknown as AppendedEvent<"dns_queries">;
+  return gateway.db.transaction().execute((trx) => createQueriesReaction({ keepDays: 7 }).react(trx, { tenantId: tenant.tenantId } as never, [event]));
+};
+const read = async (query = "", of = tenant) => listEnvelope(DnsQueryRow).parse((await gateway.get(`/api/v1/dns/queries${query}`, of.token)).body);
+const stats = async (query = "") => DnsStats.parse((await gateway.get(`/api/v1/dns/stats${query}`, tenant.token)).body);
+
+describe("what clients asked", () => {
+  test("is one row an hour for queries that are alike, with the device that had the address", async () => {
+    const device = (await gateway.call("POST", "/api/v1/devices", tenant.token, { ip: "10.0.0.7", mac: "00:1b:21:aa:bb:07" })).body as { id: string };
+    await report({ rows: [ROW, { ...ROW, client_ip: "10.0.0.8" }] });
+    await report({ rows: [{ ...ROW, times: 3, last_at: "2026-06-01T12:29:00.000Z" }, { ...ROW, last_at: "2026-06-01T11:59:59.000Z" }] });
+    const { data, meta } = await read("?client_ip=10.0.0.7&sort=x");
+    expect(meta.total).toBe(2);
+    expect(data.find(({ hour }) => hour === "2026-06-01T12:00:00.000Z")).toMatchObject({ times: 5, device_id: device.id, first_at: "2026-06-01T12:29:00.000Z", last_at: NOW, action: "blocked", list: "Ads" });
+    expect((await read(`?device_id=${device.id}`)).meta.total).toBe(2);
+  });
+
+  test("is found by name with those below it, by what became of it and by time, page by page", async () => {
+    await report({ rows: [ROW, { ...ROW, name: "ads.example" }, { ...ROW, name: "bads.example" }, { ...ROW, name: "x%.example", action: "resolved", list: "" }] });
+    const names = async (query: string) => (await read(query)).data.map(({ name }) => name).toSorted();
+    expect(await names("?name=ADS.example.")).toEqual(["a.ads.example", "ads.example"]);
+    expect(await names("?action=resolved")).toEqual(["x%.example"]);
+    expect(await names("?name=%25.example")).toEqual([]);
+    expect(await names(`?since=${NOW}`)).toHaveLength(4);
+    expect(await names("?until=2026-06-01T12:00:00.000Z")).toEqual([]);
+    const first = await read("?per_page=3");
+    const second = await read(`?per_page=3&cursor=${first.meta.next_cursor}`);
+    expect([...first.data, ...second.data].map(({ name }) => name).toSorted()).toEqual(["a.ads.example", "ads.example", "bads.example", "x%.example"]);
+  });
+
+  test("is another tenant's as if it were not there", async () => {
+    await report({ rows: [ROW] });
+    const other = await gateway.createTenant("admin");
+    expect((await read("", other)).data).toEqual([]);
+    for (const path of ["queries", "stats"]) expect((await gateway.get(`/api/v1/dns/${path}?site_id=${tenant.siteId}`, other.token)).status).toBe(404);
+  });
+
+  test("is added up, with what is there most", async () => {
+    await report({ rows: [ROW, { ...ROW, name: "good.example", action: "resolved", list: "", times: 5 }, { ...ROW, client_ip: "10.0.0.8", times: 1 }], left_out: 4 });
+    await report({ level: "blocked", rows: [] }, { at: "2026-06-01T10:10:00.000Z" });
+    await report({ rows: [] }, { at: "2026-05-25T12:30:00.000Z" });
+    expect(await stats("?top=1")).toMatchObject({
+      from: "2026-05-31T12:00:00.000Z", to: "2026-06-01T13:00:00.000Z", queries: 20, from_cache: 8, failed: 2, blocked: 4, left_out: 4, is_partial: false,
+      levels: [{ site_id: tenant.siteId, level: "all", at: NOW }], hours: [{ hour: "2026-06-01T10:00:00.000Z", queries: 10 }, { hour: "2026-06-01T12:00:00.000Z", queries: 10 }],
+      top_names: [{ name: "good.example", times: 5 }], top_blocked: [{ name: "a.ads.example", times: 3 }], top_clients: [{ client_ip: "10.0.0.7", times: 7, blocked: 2 }], lists: [{ list: "Ads", times: 3 }],
+    });
+    for (const query of ["?since=8d", "?since=1h&until=2h"]) expect((await gateway.get(`/api/v1/dns/stats${query}`, tenant.token)).status).toBe(400);
+  });
+
+  test("is forgotten when its days are over, and what comes too late is not kept", async () => {
+    await report({ rows: [{ ...ROW, last_at: "2026-05-24T12:30:00.000Z" }, { ...ROW, last_at: "1970-01-01T00:00:00.000Z" }] });
+    await report({ rows: [{ ...ROW, last_at: "2026-05-26T12:30:00.000Z" }] }, { at: "2026-05-26T12:30:00.000Z" });
+    expect((await read()).meta.total).toBe(1);
+    await clock.advance(2 * 86_400_000);
+    expect(await forgetting?.run()).toBe(1);
+    expect((await read()).meta.total).toBe(0);
+    expect((await gateway.db.selectFrom("dns_query_hours").select("hour").execute()).map(({ hour }) => hour)).toEqual(["2026-06-01T12:00:00.000Z"]);
+  });
+
+  test("is bounded, whatever a probe reports: the rest is counted", async () => {
+    const hour = { site_id: tenant.siteId, hour: "2026-06-01T12:00:00.000Z", tenant_id: tenant.tenantId, ...COUNTS, entries: MAX_ROWS.hour - 1, level: "all", reported_at: NOW };
+    await gateway.db.insertInto("dns_query_hours").values(hour).execute();
+    await report({ rows: [ROW, { ...ROW, name: "b.example", times: 7 }, { ...ROW, name: "c.example", times: 9 }] });
+    expect((await read()).meta.total).toBe(1);
+    expect((await stats("?since=1h")).left_out).toBe(16);
+    for (let left = 3; left > 0; left -= 1) await report({ queries: 1_000_000_000_000, rows: [{ ...ROW, times: 1_000_000_000 }] });
+    expect(await stats("?since=1h")).toMatchObject({ queries: 10_000_000_000, top_names: [{ times: 3_000_000_002 }] });
+  });
+});

@@ -1,0 +1,105 @@
+import type { Alert } from "@lanthorn/contract";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { type Command, useCommands } from "../keyboard/commands.ts";
+import { Button } from "../parts/button.tsx";
+import { Mark, SeverityMark } from "../parts/mark.tsx";
+import { useMay, useSession } from "../session/use-session.ts";
+import { useSites } from "../shell/site-switch.tsx";
+import { Answer } from "../states/answer.tsx";
+import { ErrorNote } from "../states/error-note.tsx";
+import { Foreign } from "../texts/foreign.tsx";
+import { Moment } from "../texts/moment.tsx";
+import styles from "./alert-detail.module.css";
+import { Captures } from "./captures.tsx";
+import { Evidence } from "./evidence.tsx";
+import { MuteDialog } from "./mute-dialog.tsx";
+
+const route = getRouteApi("/alerts/$alertId");
+
+/** One alert: what happened, what to do, what shows it, and what can be done with it. */
+export function AlertDetail() {
+  const { rest } = useSession();
+  const { alertId } = route.useParams();
+  const alert = useQuery({ queryKey: ["alert", alertId], queryFn: () => rest.readAlert(alertId) });
+  return <Answer query={alert}>{(known) => <Detail key={known.id} alert={known} />}</Answer>;
+}
+
+function Detail({ alert }: { readonly alert: Alert }) {
+  const sites = useSites();
+  const mayWrite = useMay("alerts:write");
+  const site = sites.data?.data.find(({ id }) => id === alert.site_id)?.name;
+  return (
+    <article className={styles["alert"]}>
+      <p className={styles["back"]}><Link to="/alerts" search={(before) => before}>All alerts</Link></p>
+      <header className={styles["head"]}>
+        <p className={styles["marks"]}>
+          <SeverityMark severity={alert.severity} />
+          <Mark tone={alert.status === "resolved" ? "good" : alert.status === "open" ? "warn" : "calm"}>{alert.status}</Mark>
+          {alert.muted && <Mark tone="calm">muted</Mark>}
+          {alert.mitre_techniques.map((technique) => <Mark key={technique} tone="calm">{technique}</Mark>)}
+        </p>
+        <h2><Foreign text={alert.title} /></h2>
+      </header>
+      {mayWrite && <Actions alert={alert} />}
+      <p className={styles["text"]}><Foreign text={alert.description} longest={4000} /></p>
+      <dl className={styles["facts"]}>
+        <Fact name="Device">
+          {alert.device_id === null ? (alert.device_ip === "" ? "none" : <code>{alert.device_ip}</code>)
+            : <Link to="/devices/$deviceId" params={{ deviceId: alert.device_id }}><code>{alert.device_ip || "the device"}</code></Link>}
+        </Fact>
+        <Fact name="Site">{site === undefined ? "none" : <Foreign text={site} longest={80} />}</Fact>
+        <Fact name="First seen"><Moment at={alert.first_seen} exact /></Fact>
+        <Fact name="Last seen"><Moment at={alert.last_seen} exact />{alert.count > 1 && `, ${alert.count} times`}</Fact>
+        <Fact name="Kind"><code>{alert.type}</code> from {alert.source}</Fact>
+        <Fact name="Subject"><code><Foreign text={alert.subject} longest={120} /></code></Fact>
+        {alert.acknowledged_by !== null && <Fact name="Acknowledged"><Foreign text={alert.acknowledged_by} longest={80} />, <Moment at={alert.acknowledged_at} /></Fact>}
+        {alert.resolved_by !== null && <Fact name="Resolved"><Foreign text={alert.resolved_by} longest={80} />, <Moment at={alert.resolved_at} /></Fact>}
+      </dl>
+      <Captures alertId={alert.id} />
+      <Evidence events={alert.evidence} />
+    </article>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
+  return <div><dt>{name}</dt><dd>{children}</dd></div>;
+}
+
+function Actions({ alert }: { readonly alert: Alert }) {
+  const { rest } = useSession();
+  const queries = useQueryClient();
+  const [isMuting, setMuting] = useState(false);
+  const act = useMutation({
+    mutationFn: (what: "acknowledge" | "resolve") => (what === "acknowledge" ? rest.acknowledgeAlert(alert.id) : rest.resolveAlert(alert.id)),
+    onSuccess(changed) {
+      queries.setQueryData(["alert", alert.id], changed);
+      void queries.invalidateQueries({ queryKey: ["alerts"] });
+    },
+  });
+  const can = { acknowledge: alert.status === "open", resolve: alert.status !== "resolved" };
+  const latest = useRef({ act, can });
+  useEffect(() => {
+    latest.current = { act, can };
+  });
+  useCommands(useMemo((): readonly Command[] => {
+    const run = (what: "acknowledge" | "resolve") => () => {
+      if (latest.current.can[what]) latest.current.act.mutate(what);
+    };
+    return [
+      { id: "acknowledge", title: "Acknowledge the alert", group: "This page", keys: "e", run: run("acknowledge") },
+      { id: "resolve", title: "Resolve the alert", group: "This page", keys: "r", run: run("resolve") },
+      { id: "mute", title: "Mute alerts like this", group: "This page", keys: "m", run: () => setMuting(true) },
+    ];
+  }, []));
+  return (
+    <div className={styles["actions"]}>
+      <Button kind="primary" disabled={!can.acknowledge || act.isPending} onClick={() => act.mutate("acknowledge")}>Acknowledge</Button>
+      <Button disabled={!can.resolve || act.isPending} onClick={() => act.mutate("resolve")}>Resolve</Button>
+      <Button onClick={() => setMuting(true)}>Mute…</Button>
+      {act.isError && <ErrorNote error={act.error} />}
+      {isMuting && <MuteDialog alert={alert} onClose={() => setMuting(false)} />}
+    </div>
+  );
+}

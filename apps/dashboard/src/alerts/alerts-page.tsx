@@ -1,0 +1,99 @@
+import type { Alert } from "@lanthorn/contract";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
+import { useEffect, useMemo, useRef } from "react";
+import { type Command, useCommands } from "../keyboard/commands.ts";
+import { Button } from "../parts/button.tsx";
+import { Mark, SeverityMark } from "../parts/mark.tsx";
+import { Page } from "../parts/page.tsx";
+import { useSession } from "../session/use-session.ts";
+import { Answer, Empty } from "../states/answer.tsx";
+import { Foreign } from "../texts/foreign.tsx";
+import { Moment } from "../texts/moment.tsx";
+import { AlertFilters } from "./alert-filters.tsx";
+import styles from "./alerts-page.module.css";
+
+const route = getRouteApi("/alerts");
+const PAGE_SIZE = 100;
+/** What somebody still has to do something about. */
+const PENDING = "open,acknowledged";
+
+/** Alerts beside the one that is looked at; on a narrow screen one or the other. */
+export function AlertsPage() {
+  const { rest } = useSession();
+  const { page: _page, per_page: _perPage, cursor: _cursor, ...search } = route.useSearch();
+  const { alertId } = useParams({ strict: false });
+  const filter = { status: PENDING, ...search };
+  const alerts = useInfiniteQuery({
+    queryKey: ["alerts", "list", filter], initialPageParam: "",
+    queryFn: ({ pageParam }) => rest.listAlerts({ ...filter, per_page: PAGE_SIZE, cursor: pageParam || undefined }),
+    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
+    select: ({ pages }) => ({ list: pages.flatMap(({ data }) => data), total: pages.at(-1)?.meta.total ?? 0 }),
+  });
+  const list = alerts.data?.list ?? [];
+  useListCommands(list, alertId);
+  const isFiltered = Object.keys(search).some((name) => name !== "site_id" && name !== "sort");
+  return (
+    <Page title="Alerts" isFull note={alerts.data ? `${alerts.data.total.toLocaleString("en")} ${search.status === undefined ? "pending" : "alerts"}` : "…"}>
+      <div className={styles["columns"]} data-detail={alertId !== undefined}>
+        <div className={styles["list"]}>
+          <AlertFilters />
+          <div className={styles["scroll"]}>
+            <Answer query={alerts}>
+              {({ total }) => (total === 0 ? (
+                <Empty title={isFiltered ? "The filter leaves nothing" : "No pending alerts"}>{isFiltered ? "No alert is like this." : "Nothing needs you now."}</Empty>
+              ) : (
+                <>
+                  <ul>{list.map((alert) => <AlertRow key={alert.id} alert={alert} isCurrent={alert.id === alertId} />)}</ul>
+                  {alerts.hasNextPage && (
+                    <p className={styles["more"]}><Button onClick={() => void alerts.fetchNextPage()} disabled={alerts.isFetchingNextPage}>Show more</Button></p>
+                  )}
+                </>
+              ))}
+            </Answer>
+          </div>
+        </div>
+        <div className={styles["detail"]}>{alertId === undefined ? <Empty title="No alert is chosen">Choose one, or press J.</Empty> : <Outlet />}</div>
+      </div>
+    </Page>
+  );
+}
+
+function AlertRow({ alert, isCurrent }: { readonly alert: Alert; readonly isCurrent: boolean }) {
+  const row = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isCurrent) row.current?.scrollIntoView({ block: "nearest" });
+  }, [isCurrent]);
+  return (
+    <li ref={row} data-current={isCurrent}>
+      <Link to="/alerts/$alertId" params={{ alertId: alert.id }} search={(before) => before} aria-current={isCurrent ? "true" : undefined}>
+        <span className={styles["top"]}>
+          <SeverityMark severity={alert.severity} />
+          {alert.status !== "open" && <Mark tone={alert.status === "resolved" ? "good" : "calm"}>{alert.status}</Mark>}
+          {alert.muted && <Mark tone="calm">muted</Mark>}
+          <span className={styles["when"]}>{alert.count > 1 && `${alert.count} × `}<Moment at={alert.last_seen} /></span>
+        </span>
+        <span className={styles["title"]}><Foreign text={alert.title} /></span>
+      </Link>
+    </li>
+  );
+}
+
+function useListCommands(list: readonly Alert[], alertId: string | undefined): void {
+  const navigate = useNavigate();
+  const latest = useRef({ list, alertId });
+  useEffect(() => {
+    latest.current = { list, alertId };
+  });
+  useCommands(useMemo((): readonly Command[] => {
+    const move = (step: number) => {
+      const { list: all, alertId: current } = latest.current;
+      const next = all[Math.max(0, all.findIndex(({ id }) => id === current) + step)];
+      if (next) void navigate({ to: "/alerts/$alertId", params: { alertId: next.id }, search: (before) => before, replace: current !== undefined });
+    };
+    return [
+      { id: "next alert", title: "Next alert", group: "This page", keys: "j", run: () => move(1) },
+      { id: "previous alert", title: "Previous alert", group: "This page", keys: "k", run: () => move(-1) },
+    ];
+  }, [navigate]));
+}

@@ -1,0 +1,68 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { Answer } from "../states/answer.tsx";
+import { Button } from "../parts/button.tsx";
+import { showForeign } from "../texts/foreign.tsx";
+import { Presence } from "../parts/mark.tsx";
+import { Moment } from "../texts/moment.tsx";
+import { Page, Panel } from "../parts/page.tsx";
+import { useMay, useSession } from "../session/use-session.ts";
+import { useSites } from "../shell/site-switch.tsx";
+import styles from "./device-page.module.css";
+import { EditDialog } from "./edit-dialog.tsx";
+import { History } from "./history.tsx";
+import { Identity } from "./identity.tsx";
+import { Interfaces } from "./interfaces.tsx";
+import { Ports } from "./ports.tsx";
+import { Vulnerabilities } from "./vulnerabilities.tsx";
+import { Whereabouts } from "./whereabouts.tsx";
+
+const route = getRouteApi("/devices/$deviceId");
+
+/** All that is known of one device, and from where. */
+export function DevicePage() {
+  const { rest } = useSession();
+  const { deviceId } = route.useParams();
+  const device = useQuery({ queryKey: ["device", deviceId], queryFn: () => rest.readDevice(deviceId) });
+  const sites = useSites();
+  const mayEdit = useMay("devices:write");
+  const [isEditing, setEditing] = useState(false);
+  const known = device.data;
+  return (
+    <Page
+      title={known ? showForeign(known.hostname || known.ip || known.mac, 80) : "Device"}
+      note={known && (
+        <span className={styles["facts"]}>
+          <Presence state={known.presence_state} />
+          {known.ip !== "" && <code>{known.ip}</code>}
+          {known.mac !== "" && <code>{known.mac}</code>}
+          <span>{showForeign(sites.data?.data.find(({ id }) => id === known.site_id)?.name ?? "", 60)}</span>
+          <span>last seen <Moment at={known.last_seen} /></span>
+        </span>
+      )}
+      actions={known && mayEdit && <Button onClick={() => setEditing(true)}>Name and tags</Button>}
+    >
+      <p><Link to="/devices">All devices</Link></p>
+      <Answer query={device}>
+        {(profile) => (
+          <>
+            {isEditing && <EditDialog device={profile} onClose={() => setEditing(false)} />}
+            <div className={styles["columns"]}>
+              <div className={styles["column"]}>
+                <Identity device={profile} />
+                <Panel title={`Ports (${profile.ports.length})`} isFlush><Ports ports={profile.ports} /></Panel>
+                <Vulnerabilities cves={profile.cves} />
+              </div>
+              <div className={styles["column"]}>
+                <Panel title="Where it is"><Whereabouts device={profile} /></Panel>
+                <Panel title="Interfaces and addresses" isFlush><Interfaces interfaces={profile.interfaces} /></Panel>
+                <Panel title="What changed" isFlush><History history={profile.history} /></Panel>
+              </div>
+            </div>
+          </>
+        )}
+      </Answer>
+    </Page>
+  );
+}

@@ -1,0 +1,28 @@
+import type { Device, Severity } from "@lanthorn/contract";
+import styles from "./mark.module.css";
+
+/** How a state looks. Its text says the same as its color. */
+export type Tone = "good" | "bad" | "warn" | "calm" | "critical";
+
+/** A word in a colored field. */
+export function Mark({ tone, children }: { readonly tone: Tone; readonly children: React.ReactNode }) {
+  return <span className={`${styles["mark"]} ${styles[tone]}`}>{children}</span>;
+}
+
+const SEVERITY_TONES: Readonly<Record<Severity, Tone>> = { critical: "critical", high: "bad", medium: "warn", low: "calm", info: "calm" };
+
+/** How urgent something is. */
+export function SeverityMark({ severity }: { readonly severity: Severity }) {
+  return <Mark tone={SEVERITY_TONES[severity]}>{severity}</Mark>;
+}
+
+const PRESENCE_TONES = { online: "good", offline: "calm", unknown: "warn" } as const;
+
+/** Whether a device is on the network: a full, an empty or a half circle, and the word. */
+export function Presence({ state }: { readonly state: Device["presence_state"] }) {
+  return (
+    <span className={`${styles["presence"]} ${styles[`text-${PRESENCE_TONES[state]}`]}`}>
+      <span className={`${styles["dot"]} ${styles[state]}`} aria-hidden="true" />{state}
+    </span>
+  );
+}

@@ -1,0 +1,73 @@
+import { AffectedCvesQuery, AlertsQuery, DevicesQuery, EventsQuery } from "@lanthorn/contract";
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, retainSearchParams } from "@tanstack/react-router";
+import { checkSearch, parseSearch, stringifySearch } from "./checked-search.ts";
+import { Empty } from "./states/answer.tsx";
+import { ErrorNote } from "./states/error-note.tsx";
+import { Page } from "./parts/page.tsx";
+import { Shell } from "./shell/shell.tsx";
+
+const checkSite = checkSearch(DevicesQuery.pick({ site_id: true }));
+
+const root = createRootRoute({
+  component: Shell,
+  validateSearch: checkSite,
+  search: { middlewares: [retainSearchParams(["site_id"])] },
+  notFoundComponent: () => <Page title="No such page"><Empty title="There is no page here"><Link to="/">Go to the overview</Link></Empty></Page>,
+  errorComponent: ({ error }) => <Page title="Something broke"><ErrorNote error={error} /></Page>,
+});
+
+const overview = createRoute({
+  getParentRoute: () => root, path: "/",
+  component: lazyRouteComponent(() => import("./overview/overview-page.tsx"), "OverviewPage"),
+});
+const devices = createRoute({
+  getParentRoute: () => root, path: "/devices", validateSearch: checkSearch(DevicesQuery),
+  component: lazyRouteComponent(() => import("./devices/devices-page.tsx"), "DevicesPage"),
+});
+const device = createRoute({
+  getParentRoute: () => root, path: "/devices/$deviceId",
+  component: lazyRouteComponent(() => import("./device/device-page.tsx"), "DevicePage"),
+});
+
+const alerts = createRoute({
+  getParentRoute: () => root, path: "/alerts", validateSearch: checkSearch(AlertsQuery),
+  component: lazyRouteComponent(() => import("./alerts/alerts-page.tsx"), "AlertsPage"),
+});
+const alert = createRoute({
+  getParentRoute: () => alerts, path: "$alertId",
+  component: lazyRouteComponent(() => import("./alerts/alert-detail.tsx"), "AlertDetail"),
+});
+const sites = createRoute({
+  getParentRoute: () => root, path: "/sites",
+  component: lazyRouteComponent(() => import("./sites/sites-page.tsx"), "SitesPage"),
+});
+const live = createRoute({
+  getParentRoute: () => root, path: "/live", validateSearch: checkSearch(EventsQuery.pick({ types: true, site_id: true })),
+  component: lazyRouteComponent(() => import("./live/live-page.tsx"), "LivePage"),
+});
+const vulnerabilities = createRoute({
+  getParentRoute: () => root, path: "/vulnerabilities", validateSearch: checkSearch(AffectedCvesQuery),
+  component: lazyRouteComponent(() => import("./vulnerabilities/vulnerabilities-page.tsx"), "VulnerabilitiesPage"),
+});
+const integrations = createRoute({
+  getParentRoute: () => root, path: "/settings/integrations",
+  component: lazyRouteComponent(() => import("./integrations/integrations-page.tsx"), "IntegrationsPage"),
+});
+const keys = createRoute({
+  getParentRoute: () => root, path: "/settings/keys",
+  component: lazyRouteComponent(() => import("./settings/keys-page.tsx"), "KeysPage"),
+});
+
+/** The pages and their addresses. @param basepath The path that the collector is below, as a proxy shows it. */
+export function createPages(basepath: string) {
+  return createRouter({
+    routeTree: root.addChildren([overview, devices, device, alerts.addChildren([alert]), live, vulnerabilities, sites, integrations, keys]),
+    basepath, parseSearch, stringifySearch, scrollRestoration: false, defaultPreload: false,
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    readonly router: ReturnType<typeof createPages>;
+  }
+}

@@ -1,0 +1,73 @@
+import { ClientError, createRestClient, type Fetch, type RestClient } from "@lanthorn/client";
+import type { TokenResponse } from "@lanthorn/contract";
+import { createPace } from "./pace.ts";
+
+/** A person's login. The token is in the memory of this page and nowhere else: no script of a later page can read it. */
+export interface Session {
+  readonly rest: RestClient;
+  /** Where the collector is, without a slash at the end. */
+  readonly url: string;
+  /** Why there is no token; null while there is one. */
+  state(): "in" | "out" | "ended";
+  subscribe(listener: () => void): () => void;
+  /** @throws ClientError as the call. */
+  login(username: string, password: string): Promise<void>;
+  logout(): Promise<void>;
+}
+
+/** How long before its end a token is replaced, in parts of its life. */
+const REFRESH_AT = 0.5;
+
+/** @param deps.url Where the collector is; the paths of the API are below it. */
+export function createSession(deps: {
+  readonly url: string; readonly fetch: Fetch; readonly now: () => number; readonly after: (delayMs: number, task: () => void) => () => void;
+}): Session {
+  let token: string | null = null;
+  let state: ReturnType<Session["state"]> = "out";
+  let cancelRefresh = () => {};
+  const listeners = new Set<() => void>();
+  const pace = createPace(deps);
+
+  const enter = (next: typeof state, nextToken: string | null) => {
+    state = next;
+    token = nextToken;
+    if (nextToken === null) cancelRefresh();
+    for (const listener of listeners) listener();
+  };
+  const rest = createRestClient({
+    url: deps.url, token: () => token,
+    async fetch(url, init) {
+      await pace();
+      const answer = await deps.fetch(url, init);
+      // The token has ended, or was revoked. A login that is refused is no end of one.
+      if (answer.status === 401 && init.headers["authorization"] === `Bearer ${token}`) enter("ended", null);
+      return answer;
+    },
+  });
+  const hold = (answer: TokenResponse) => {
+    cancelRefresh();
+    cancelRefresh = deps.after(answer.expires_in * 1000 * REFRESH_AT, () => void refresh());
+    enter("in", answer.access_token);
+  };
+  const refresh = () => rest.refreshToken().then(hold).catch((error: unknown) => {
+    if (error instanceof ClientError && error.status === 401) return;
+    cancelRefresh = deps.after(60_000, () => void refresh());
+  });
+
+  return {
+    rest, url: deps.url,
+    state: () => state,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async login(username, password) {
+      hold(await rest.login({ username, password }));
+    },
+    async logout() {
+      // The page forgets the token, whether or not the collector hears of it.
+      await rest.logout().catch(() => undefined);
+      enter("out", null);
+    },
+  };
+}

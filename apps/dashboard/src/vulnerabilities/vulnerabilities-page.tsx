@@ -1,0 +1,93 @@
+import { type AffectedCve, CveSeverity } from "@lanthorn/contract";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Button } from "../parts/button.tsx";
+import { Mark } from "../parts/mark.tsx";
+import { Page, Panel } from "../parts/page.tsx";
+import { SearchBox } from "../parts/search-box.tsx";
+import { useSession } from "../session/use-session.ts";
+import { Answer, Empty } from "../states/answer.tsx";
+import { Foreign } from "../texts/foreign.tsx";
+import { Moment } from "../texts/moment.tsx";
+import styles from "./vulnerabilities-page.module.css";
+
+const route = getRouteApi("/vulnerabilities");
+const PAGE_SIZE = 100;
+const TONES = { critical: "critical", high: "bad", medium: "warn", low: "calm", none: "calm" } as const;
+
+/** CVEs that concern devices: what is exploited already comes first, then what likely will be. */
+export function VulnerabilitiesPage() {
+  const { rest } = useSession();
+  const { page: _page, per_page: _perPage, cursor: _cursor, ...filter } = route.useSearch();
+  const cves = useInfiniteQuery({
+    queryKey: ["cve", "affected", filter], initialPageParam: 1,
+    queryFn: ({ pageParam }) => rest.listAffectedCves({ ...filter, page: pageParam, per_page: PAGE_SIZE }),
+    getNextPageParam: ({ meta }) => (meta.page * meta.per_page < meta.total ? meta.page + 1 : undefined),
+    select: ({ pages }) => ({ list: pages.flatMap(({ data }) => data), total: pages[0]?.meta.total ?? 0 }),
+  });
+  const database = useQuery({ queryKey: ["cve", "database"], queryFn: () => rest.readCveDatabase() });
+  const isFiltered = Object.keys(filter).some((name) => name !== "site_id");
+  return (
+    <Page
+      title="Vulnerabilities"
+      note={<>{cves.data ? `${cves.data.total.toLocaleString("en")} that count` : "…"}{database.data && <> · {database.data.total_entries.toLocaleString("en")} records known, updated <Moment at={database.data.last_update} /></>}</>}
+    >
+      <Filters />
+      <Panel title="CVEs and the devices that have them" isFlush>
+        <Answer query={cves}>
+          {({ list, total }) => (total === 0 ? (
+            <Empty title={isFiltered ? "The filter leaves nothing" : "None is known"}>
+              {database.data?.total_entries === 0 ? "No records were downloaded yet: look at the feeds." : "No software that devices have named is concerned."}
+            </Empty>
+          ) : (
+            <>
+              <table>
+                <thead><tr><th scope="col">CVE</th><th scope="col">Severity</th><th scope="col">Exploited</th><th scope="col">What it is</th><th scope="col">Devices</th></tr></thead>
+                <tbody>{list.map((cve) => <CveRow key={cve.cve_id} cve={cve} />)}</tbody>
+              </table>
+              {cves.hasNextPage && <p className={styles["more"]}><Button onClick={() => void cves.fetchNextPage()} disabled={cves.isFetchingNextPage}>Show more</Button></p>}
+            </>
+          ))}
+        </Answer>
+      </Panel>
+    </Page>
+  );
+}
+
+function CveRow({ cve }: { readonly cve: AffectedCve }) {
+  return (
+    <tr>
+      <td><code>{cve.cve_id}</code></td>
+      <td>{cve.severity === null ? "not rated" : <Mark tone={TONES[cve.severity]}>{cve.severity} {cve.cvss_score ?? ""}</Mark>}</td>
+      <td>{cve.known_exploited ? <Mark tone="critical">known</Mark> : cve.epss === null ? "–" : `${(cve.epss * 100).toFixed(1)} %`}</td>
+      <td className={styles["text"]}><Foreign text={cve.description} longest={240} /></td>
+      <td>
+        <ul className={styles["devices"]}>
+          {cve.affected_devices.slice(0, 5).map((device) => (
+            <li key={`${device.device_id} ${device.matched_service} ${device.matched_port}`}>
+              <Link to="/devices/$deviceId" params={{ deviceId: device.device_id }}><Foreign text={device.hostname || device.ip} longest={60} /></Link>
+              {" "}<Foreign text={`${device.product} ${device.version}`} longest={60} />
+            </li>
+          ))}
+        </ul>
+        {cve.affected_devices_total > 5 && `${cve.affected_devices_total} in all`}
+      </td>
+    </tr>
+  );
+}
+
+function Filters() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const set = (name: "severity" | "known_exploited" | "search", value: string) =>
+    void navigate({ search: (before) => ({ ...before, [name]: value === "" ? undefined : value }), replace: true });
+  return (
+    <div className={styles["filters"]} role="search">
+      <SearchBox label="Search vulnerabilities" placeholder="CVE or words of its description" longest={200} given={search.search} onChange={(text) => set("search", text)} />
+      <select aria-label="Severity" value={search.severity ?? ""} onChange={(event) => set("severity", event.target.value)}>
+        <option value="">Any severity</option>{CveSeverity.options.map((name) => <option key={name} value={name}>{name}</option>)}
+      </select>
+      <label><input type="checkbox" checked={search.known_exploited === "true"} onChange={(event) => set("known_exploited", event.target.checked ? "true" : "")} />Known to be exploited</label>
+    </div>
+  );
+}

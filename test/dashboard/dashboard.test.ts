@@ -1,0 +1,259 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, request, type Server } from "node:http";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startReceiver } from "../../apps/collector/src/deliveries/testing/receiver.ts";
+import { type Collector, startCollector } from "../system/deployment.ts";
+import type { SimulatedProbe } from "../system/simulated-probe.ts";
+import { type RealBrowser, startBrowser } from "./browser.ts";
+import { logIn, settle, TOUR } from "./pages.ts";
+import { found, HOSTILE, sayHostile } from "./world.ts";
+
+const ADMIN = { username: "admin", password: "only for this test" };
+const VIEWER = { username: "night-shift", password: "only for this test too" };
+const MAC = "02:00:5e:10:00:07";
+
+let folder: string;
+let collector: Collector;
+let browser: RealBrowser;
+let probe: SimulatedProbe;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "lanthorn-dashboard-"));
+  collector = await startCollector({
+    dataDir: join(folder, "collector"), host: "127.0.0.1",
+    env: { LANTHORN_ADMIN_PASSWORD: ADMIN.password, LANTHORN_WEBHOOKS_ALLOW: "127.0.0.1" },
+  });
+  await collector.rest.createUser({ ...VIEWER, role: "viewer" });
+  for (const [index, hostname] of HOSTILE.entries()) await collector.rest.createDevice({ ip: `10.9.0.${index + 1}`, hostname, tags: [hostname.slice(0, 64)] });
+  await collector.rest.createDevice({ ip: "10.9.0.7", mac: MAC, hostname: "night-printer", device_type: "printer" });
+  probe = await sayHostile(collector);
+  browser = await startBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  probe?.close();
+  await collector?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("the dashboard", () => {
+  test("is used by keyboard alone: log in, find a device by its MAC, filter the list and open the first", async () => {
+    const { page, context, faults } = await browser.open();
+    await logIn(page, collector.url, ADMIN);
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type(MAC);
+    await page.getByRole("option", { name: "night-printer" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "night-printer", level: 1 }).waitFor();
+
+    await page.keyboard.press("g");
+    await page.keyboard.press("d");
+    await page.getByRole("grid", { name: "Devices" }).waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("type:printer night");
+    await expect.poll(() => page.getByRole("grid").getAttribute("aria-rowcount")).toBe("2");
+    expect(new URL(page.url()).searchParams.get("device_type")).toBe("printer");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "night-printer", level: 1 }).waitFor();
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  test("shows hostile names as the texts that they are, and its policy has nothing to report", async () => {
+    const { page, context, faults } = await browser.open();
+    await logIn(page, collector.url, ADMIN);
+    await page.keyboard.press("g");
+    await page.keyboard.press("d");
+    await page.getByText('<img src=x onerror="document.title=1">').first().waitFor();
+    await page.getByText("in⟨202E⟩voice⟨2066⟩").first().waitFor();
+    expect(await page.locator("main img, main script").count()).toBe(0);
+    for (const ip of ["10.9.0.3", "10.9.0.5", "10.9.0.66"]) {
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type(ip);
+      await page.getByRole("option").filter({ hasText: ip }).first().waitFor();
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "What it is" }).waitFor();
+    }
+    await page.getByText("</code><img src=x>⟨202E⟩").waitFor();
+    for (const { title, go } of TOUR) {
+      await go(page);
+      await settle(page, title);
+      expect(await page.locator("main img, main script, main svg[onload]").count()).toBe(0);
+      expect(await page.title()).toMatch(/Lanthorn$/);
+    }
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  test("has the alert triaged, a probe's command made and an API key made and revoked, by keyboard alone", async () => {
+    const { page, context, faults } = await browser.open();
+    await logIn(page, collector.url, ADMIN);
+    for (const key of ["g", "a"]) await page.keyboard.press(key);
+    await page.getByRole("heading", { name: "Alerts", level: 1 }).waitFor();
+    await page.getByRole("listitem").filter({ hasText: "ARP spoofing" }).waitFor();
+    await page.keyboard.press("j");
+    await page.getByRole("article").waitFor();
+    await page.keyboard.press("e");
+    await expect.poll(async () => (await collector.rest.listAlerts({ status: "acknowledged" })).data.map(({ acknowledged_by: by }) => by)).toEqual(["admin"]);
+
+    for (const key of ["g", "s"]) await page.keyboard.press(key);
+    await page.getByRole("heading", { name: "Sites and probes" }).waitFor();
+    await page.keyboard.press("n");
+    await page.getByLabel("The token is good for").waitFor();
+    for (const key of ["Tab", "Tab", "Tab", "Enter"]) await page.keyboard.press(key);
+    expect(await page.getByLabel("The command").inputValue()).toMatch(/^lanthorn-probe enroll --collector https:\/\/\S+ --token \S+$/);
+    await page.keyboard.press("Escape");
+
+    for (const key of ["g", "k"]) await page.keyboard.press(key);
+    await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
+    await page.keyboard.press("n");
+    await page.keyboard.type("nightly export");
+    await page.getByRole("checkbox", { name: "devices:read" }).focus();
+    await page.keyboard.press("Space");
+    await page.getByRole("textbox", { name: "Name" }).focus();
+    await page.keyboard.press("Enter");
+    expect(await page.getByLabel("The key", { exact: true }).last().inputValue()).toMatch(/^svc_live_[0-9a-f]{48}$/);
+    expect((await collector.rest.listApiKeys()).data.map(({ name, scopes }) => [name, scopes])).toEqual([["nightly export", ["devices:read"]]]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Revoke nightly export" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Revoke this key?" }).waitFor();
+    for (const key of ["Tab", "Enter"]) await page.keyboard.press(key);
+    await page.getByText("No keys yet").waitFor();
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  test("adds a webhook, sends an event again and a test, and shows events as they come", async () => {
+    const receiver = await startReceiver();
+    const { page, context, faults } = await browser.open();
+    await logIn(page, collector.url, ADMIN);
+    for (const key of ["g", "i"]) await page.keyboard.press(key);
+    await page.getByRole("heading", { name: "Integrations", level: 1 }).waitFor();
+    await page.keyboard.press("n");
+    await page.keyboard.type(receiver.url);
+    await page.keyboard.press("Enter");
+    expect(await page.getByLabel("The signing key").last().inputValue()).not.toBe("");
+    await page.keyboard.press("Escape");
+    const press = async (name: string) => {
+      await page.getByRole("button", { name }).first().focus();
+      await page.keyboard.press("Enter");
+    };
+    probe.say(found("10.9.0.199", "02:00:5e:10:01:99", "early-guest"));
+    await receiver.got(1);
+    await press("Show deliveries to");
+    await press("Send again");
+    const [first, again] = await receiver.got(2);
+    expect(again?.body).toBe(first?.body);
+    await press("Send a test");
+    await receiver.got(3);
+
+    for (const key of ["g", "l"]) await page.keyboard.press(key);
+    await page.getByText("connected", { exact: true }).waitFor();
+    probe.say(found("10.9.0.200", "02:00:5e:10:02:00", "late-guest"));
+    await page.getByRole("log").getByText("late-guest").waitFor();
+    expect(faults).toEqual([]);
+    await context.close();
+    await receiver.close();
+  });
+
+  test("has no fault that axe knows, on any page, light or dark, from a phone to a large screen", async () => {
+    const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+    const { page, context } = await browser.open();
+    await logIn(page, collector.url, ADMIN);
+    const found: string[] = [];
+    for (const { name, title, go } of TOUR) {
+      await go(page);
+      await settle(page, title);
+      await page.evaluate(axe);
+      for (const [width, colorScheme] of [[360, "light"], [360, "dark"], [768, "dark"], [1280, "light"]] as const) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.emulateMedia({ colorScheme });
+        // What depends on the size is drawn in the next frame.
+        await page.evaluate("new Promise((resolve) => { requestAnimationFrame(() => requestAnimationFrame(resolve)); })");
+        const { violations: all } = await page.evaluate(() => (globalThis as unknown as Axe).axe.run());
+        const violations = all.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)).join(" | ")}`);
+        const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+        found.push(...violations.map((text) => `${name} ${width} ${colorScheme} ${text}`), ...(isWide ? [`${name} ${width}: wider than the screen`] : []));
+      }
+      await page.setViewportSize({ width: 1280, height: 800 });
+    }
+    expect(found).toEqual([]);
+    await context.close();
+  });
+
+  test("lets a viewer see every page, with nothing refused and no limit met", async () => {
+    const { page, context, faults } = await browser.open();
+    const refused: string[] = [];
+    page.on("response", (response) => response.status() >= 400 && refused.push(`${response.status()} ${response.url()}`));
+    await logIn(page, collector.url, VIEWER);
+    for (const { title, go } of TOUR) {
+      await go(page);
+      await settle(page, title);
+    }
+    expect(refused).toEqual([]);
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  test("keeps what was there, with its date, while the collector does not answer", async () => {
+    const { page, context } = await browser.open();
+    await logIn(page, collector.url, ADMIN);
+    await page.keyboard.press("g");
+    await page.keyboard.press("d");
+    await page.getByRole("grid").getByText("night-printer").waitFor();
+    await page.route("**/api/**", (route) => route.abort());
+    await page.getByRole("button", { name: "Name" }).click();
+    await page.getByText("The collector does not answer").waitFor();
+    await page.unroute("**/api/**");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("grid").getByText("night-printer").waitFor();
+    await context.close();
+  });
+
+  test("works below a path of a proxy, at each of its addresses", async () => {
+    const proxy = await openProxy("/tools/lanthorn", collector.url);
+    const { page, context, faults } = await browser.open();
+    const base = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/tools/lanthorn`;
+    const { data: [device] } = await collector.rest.listDevices({ search: MAC });
+    await logIn(page, `${base}/devices/${device?.id}`, ADMIN);
+    await page.getByRole("heading", { name: "night-printer", level: 1 }).waitFor();
+    await page.getByRole("link", { name: "All devices" }).click();
+    await page.getByRole("grid", { name: "Devices" }).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/tools/lanthorn/devices");
+    expect(faults).toEqual([]);
+    await context.close();
+    proxy.close();
+  });
+});
+
+interface Axe {
+  readonly axe: { run(): Promise<{ readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[] }> };
+}
+
+/** A proxy that has the collector below a path, and takes that path away. */
+async function openProxy(prefix: string, target: string): Promise<Server> {
+  const server = createServer((incoming, outgoing) => {
+    const path = incoming.url ?? "";
+    if (!path.startsWith(`${prefix}/`)) {
+      outgoing.writeHead(404).end();
+      return;
+    }
+    const passed = request(`${target}${path.slice(prefix.length)}`, { method: incoming.method, headers: incoming.headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    passed.on("error", () => outgoing.destroy());
+    incoming.pipe(passed);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  return server;
+}

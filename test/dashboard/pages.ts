@@ -1,0 +1,64 @@
+import type { Page } from "playwright-core";
+
+/** A page of the dashboard by the name of its picture: how one gets there from the overview, by its links alone. */
+export interface Tour {
+  readonly name: string;
+  readonly title: RegExp;
+  readonly go: (page: Page) => Promise<void>;
+}
+
+/** Logs in by keyboard alone. */
+export async function logIn(page: Page, url: string, { username, password }: { readonly username: string; readonly password: string }): Promise<void> {
+  await page.goto(url);
+  await page.getByRole("heading", { name: "Log in" }).waitFor();
+  await page.keyboard.type(username);
+  await page.keyboard.press("Tab");
+  await page.keyboard.type(password);
+  await page.keyboard.press("Enter");
+  await page.getByRole("navigation", { name: "Pages" }).or(page.getByRole("button", { name: "Pages" })).first().waitFor();
+}
+
+/** Goes to a page of the rail by its two keys. */
+const byKeys = (first: string, second: string) => async (page: Page) => {
+  await page.keyboard.press(first);
+  await page.keyboard.press(second);
+};
+
+/** Every page. */
+export const TOUR: readonly Tour[] = [
+  { name: "overview", title: /^Overview/, go: byKeys("g", "o") },
+  { name: "devices", title: /^Devices/, go: byKeys("g", "d") },
+  {
+    name: "device", title: / · Lanthorn$/,
+    async go(page) {
+      await byKeys("g", "d")(page);
+      await page.getByRole("row", { selected: true }).getByRole("link").first().click();
+      await page.getByRole("heading", { name: "What it is" }).waitFor();
+    },
+  },
+  { name: "alerts", title: /^Alerts/, go: byKeys("g", "a") },
+  {
+    name: "alert", title: /^Alerts/,
+    async go(page) {
+      await page.keyboard.press("j");
+      await page.getByRole("article").or(page.getByText("No pending alerts")).first().waitFor();
+    },
+  },
+  { name: "live", title: /^Live/, go: byKeys("g", "l") },
+  { name: "vulnerabilities", title: /^Vulnerabilities/, go: byKeys("g", "v") },
+  { name: "integrations", title: /^Integrations/, go: byKeys("g", "i") },
+  { name: "sites", title: /^Sites and probes/, go: byKeys("g", "s") },
+  { name: "api-keys", title: /^API keys/, go: byKeys("g", "k") },
+];
+
+/** As much of a window as is looked at; its types are not those of Node. */
+interface HasDocument {
+  readonly document: { readonly title: string };
+}
+
+/** Waits until a page shows what it asked for. */
+export async function settle(page: Page, title: RegExp): Promise<void> {
+  await page.waitForFunction((source) => new RegExp(source).test((globalThis as unknown as HasDocument).document.title), title.source);
+  await page.locator('[aria-label="Loading"]').first().waitFor({ state: "detached" });
+  await page.waitForLoadState("networkidle");
+}

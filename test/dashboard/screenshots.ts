@@ -1,0 +1,84 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describeError } from "@lanthorn/runtime";
+import { Command } from "commander";
+import { waitFor } from "../lab/wait-for.ts";
+import { startScenario } from "../lab/scenarios/run-scenario.ts";
+import { createVariant } from "../lab/scenarios/scenario.ts";
+import { SCENARIOS } from "../lab/scenarios/scenarios.ts";
+import { openSite } from "../system/site.ts";
+import { startBrowser } from "./browser.ts";
+import { logIn, settle, TOUR } from "./pages.ts";
+
+/** Pictures of every page of the dashboard, light and dark, on a large screen and a phone, from the demonstration site. */
+
+const PASSWORD = "only for these pictures";
+const LAN = "10.77.0.0/24";
+const SCREENS = [
+  { name: "light", width: 1440, height: 900, scheme: "light" }, { name: "dark", width: 1440, height: 900, scheme: "dark" },
+  { name: "phone", width: 390, height: 844, scheme: "light" }, { name: "phone-dark", width: 390, height: 844, scheme: "dark" },
+] as const;
+
+interface Target {
+  readonly url: string;
+  readonly password: string;
+}
+
+await new Command("npm run dashboard:screenshots --")
+  .description("Writes pictures of every page of the dashboard: of the demonstration site, or of a collector that runs.")
+  .argument("<dir>", "where the pictures go")
+  .option("--url <url>", "a collector that runs, as npm start prints it")
+  .option("--password-file <file>", "its administrator's password")
+  .action(async (dir: string, { url, passwordFile }: { readonly url?: string; readonly passwordFile?: string }) => {
+    try {
+      await (url === undefined ? ofDemonstration(dir) : takeAll(dir, { url, password: readFileSync(passwordFile ?? "", "utf8").trim() }));
+    } catch (error) {
+      process.stderr.write(`dashboard:screenshots: ${describeError(error)}\n`);
+      process.exitCode = 1;
+    }
+  })
+  .parseAsync();
+
+/** A site on which something happens: its hosts are found and scanned, and one of them is attacked. */
+async function ofDemonstration(dir: string): Promise<void> {
+  const site = await openSite({ collectorEnv: { LANTHORN_ADMIN_PASSWORD: PASSWORD }, probeToml: "[guards]\nlearning_minutes = 0.25\n" });
+  const { rest } = site.collector;
+  try {
+    const hosts = (await site.lab.status()).hosts.length;
+    await waitFor("the demonstration's hosts", async () => ((await rest.listDevices()).meta.total >= hosts ? true : null));
+    const scan = await rest.startScan({ target: LAN, profile: "standard" });
+    await waitFor("the scan", async () => ((await rest.readScan(scan.id)).status === "completed" ? true : null));
+    const attack = SCENARIOS.find(({ name }) => name === "arpspoof");
+    if (!attack) throw new Error("there is no scenario arpspoof");
+    const running = await startScenario(site.lab, attack, createVariant(0, 0));
+    await waitFor("an alert", async () => ((await rest.listAlerts()).meta.total > 0 ? true : null));
+    await takeAll(dir, { url: site.collector.url, password: PASSWORD });
+    await running.stop();
+  } finally {
+    await site.close();
+  }
+}
+
+async function takeAll(dir: string, { url, password }: Target): Promise<void> {
+  const folder = resolve(dir);
+  mkdirSync(folder, { recursive: true });
+  const browser = await startBrowser();
+  try {
+    for (const screen of SCREENS) {
+      const { page, context } = await browser.open(screen);
+      await page.goto(url);
+      await page.getByRole("heading", { name: "Log in" }).waitFor();
+      await page.screenshot({ path: join(folder, `login-${screen.name}.png`) });
+      await logIn(page, url, { username: "admin", password });
+      for (const { name, title, go } of TOUR) {
+        await go(page);
+        await settle(page, title);
+        await page.screenshot({ path: join(folder, `${name}-${screen.name}.png`) });
+        process.stdout.write(`${name}-${screen.name}.png\n`);
+      }
+      await context.close();
+    }
+  } finally {
+    await browser.close();
+  }
+}

@@ -1,0 +1,51 @@
+import type { ProbeEvent } from "@lanthorn/contract";
+import { toInstant } from "@lanthorn/runtime";
+import { createRequest } from "../../apps/collector/src/certificates/testing/request.ts";
+import { waitFor } from "../lab/wait-for.ts";
+import type { Collector } from "../system/deployment.ts";
+import { createSimulatedProbe, type SimulatedProbe } from "../system/simulated-probe.ts";
+
+/** Names as an attacker would choose them. */
+export const HOSTILE = ['<img src=x onerror="document.title=1">', "<script>document.title=1</script>", "in\u202Evoice\u2066", "{{7*7}}${7*7}", "a".repeat(255)];
+const ATTACKER = { ip: "10.9.0.66", mac: "02:00:5e:10:00:66" };
+
+/** Enrolls a probe that says what hostile hosts would make it say: a name, a banner, an attack. Returns when the collector has it. */
+export async function sayHostile(collector: Collector): Promise<SimulatedProbe> {
+  const { rest } = collector;
+  const site = (await rest.listSites()).data[0];
+  const { token } = await rest.createEnrollmentToken({ site_id: site?.id ?? "" });
+  const { key, request } = await createRequest();
+  const identity = await rest.enrollProbe({ token, certificate_request: request, name: "<b>probe</b>" });
+  const broker = new URL(String(collector.ready["mqtt_url"]));
+  const probe = createSimulatedProbe({
+    host: "127.0.0.1", port: Number(broker.port), ca: identity.ca_certificate, key, certificate: identity.certificate,
+    tenantId: identity.tenant_id, probeId: identity.probe_id,
+  });
+  probe.open();
+  const events = hostileEvents(toInstant(Date.now()));
+  for (const event of events) probe.say(event);
+  await waitFor("the hostile events", () => (probe.acknowledged() === events.length ? true : null));
+  return probe;
+}
+
+/** A host that is seen for the first time now. */
+export function found(ip: string, mac: string, hostname: string): ProbeEvent {
+  return { type: "host_found", occurred_at: toInstant(Date.now()), data: { ip, mac, hostname, vendor: "", addresses: [ip], evidence: [] } };
+}
+
+function hostileEvents(at: string): readonly ProbeEvent[] {
+  const hostname = HOSTILE[0] ?? "";
+  return [
+    { type: "host_found", occurred_at: at, data: { ...ATTACKER, hostname, vendor: "<i>Evil</i>\u202E", addresses: [ATTACKER.ip], evidence: [
+      { field: "hostname", value: hostname, source: "dhcp", confidence: 0.9, seen_at: at },
+    ] } },
+    { type: "port_found", occurred_at: at, data: {
+      ...ATTACKER, port: 80, protocol: "tcp", state: "open", service: "http", version: "<script>1</script>", banner: `</code><img src=x>\u202E${"b".repeat(4000)}`, scan_id: null,
+    } },
+    { type: "rogue_detected", occurred_at: at, data: {
+      kind: "arp_spoofing", severity: "critical", ...ATTACKER, expected_macs: ["02:00:5e:10:00:01"], vlan_id: null, subject: "<svg onload=document.title=1>",
+      detail: `<img src=x onerror=document.title=1>\u202E${"c".repeat(900)}`, facts: { "<b>fact</b>": "<u>value</u>" },
+      packets: [Buffer.from("<img src=x>".repeat(20)).toString("base64")],
+    } },
+  ];
+}
