@@ -93,6 +93,18 @@ function keepStatements(connection: Sqlite.Database, wrote: (rows: number) => vo
   };
 }
 
+/**
+ * The only parameter of a statement that is to be run for each of many rows. Outside of a transaction they are one; within one, a row that fails leaves those
+ * before it, as what called it has to undo the transaction anyway: PostgreSQL does not go on in it either.
+ */
+export class RowBatch {
+  readonly rows: readonly (readonly unknown[])[];
+
+  constructor(rows: readonly (readonly unknown[])[]) {
+    this.rows = rows;
+  }
+}
+
 const NOTHING_DONE = { changes: 0, lastInsertRowid: 0 } as const;
 
 function statement(connection: Sqlite.Database, text: string, count: (result: Sqlite.RunResult) => Sqlite.RunResult): SqliteStatement {
@@ -100,8 +112,22 @@ function statement(connection: Sqlite.Database, text: string, count: (result: Sq
   return {
     reader: prepared.reader,
     all: (parameters) => prepared.all(parameters),
-    // On a full disk SQLite has undone the transaction itself; a second time is an error that would hide the first one.
-    run: (parameters) => (text === "rollback" && !connection.inTransaction ? NOTHING_DONE : count(prepared.run(parameters))),
+    run(parameters) {
+      const [first] = parameters;
+      if (first instanceof RowBatch) return count(runBatch(connection, prepared, first));
+      // On a full disk SQLite has undone the transaction itself; a second time is an error that would hide the first one.
+      return text === "rollback" && !connection.inTransaction ? NOTHING_DONE : count(prepared.run(parameters));
+    },
     iterate: (parameters) => prepared.iterate(parameters),
   };
+}
+
+/** No savepoint within a transaction: SQLite would keep each page as it was before, which costs as much as the rows. */
+function runBatch(connection: Sqlite.Database, prepared: Sqlite.Statement<[readonly unknown[]]>, { rows }: RowBatch): Sqlite.RunResult {
+  const run = () => {
+    let changes = 0;
+    for (const row of rows) changes += prepared.run(row).changes;
+    return { changes, lastInsertRowid: 0 };
+  };
+  return connection.inTransaction ? run() : connection.transaction(run).immediate();
 }

@@ -28,6 +28,15 @@ describe("many rows", () => {
     expect(rows.map(({ jti }) => jti).toSorted((a, b) => Number(a) - Number(b))).toEqual(numbered(count));
   });
 
+  test("are all there or none, where one of them fails", async () => {
+    const { db, reads } = database;
+    const rows = ["a", "b", "a"].map((jti) => ({ jti, tenant_id: "t", expires_at: AT }));
+    await expect(insertMany(db, "revoked_tokens", rows)).rejects.toThrow(/unique/i);
+    expect(await reads.selectFrom("revoked_tokens").select("jti").execute()).toEqual([]);
+    await insertMany(db, "revoked_tokens", rows.slice(1));
+    expect(await reads.selectFrom("revoked_tokens").select("jti").orderBy("jti").execute()).toEqual([{ jti: "a" }, { jti: "b" }]);
+  });
+
   test("keep every value as it is: texts of any characters, whole numbers, parts and nothing", async () => {
     const { db, reads } = database;
     const texts = [

@@ -1,6 +1,7 @@
 import { CompiledQuery, type Insertable, type Kysely, type RawBuilder, sql } from "kysely";
 import { isPostgres } from "../row-locks.ts";
 import type { Schema } from "../schema.ts";
+import { RowBatch } from "./statements.ts";
 
 type Table = keyof Schema;
 type Row = Readonly<Record<string, string | number | null>>;
@@ -58,50 +59,35 @@ interface Source {
 
 type Compile = (columns: readonly string[], source: Source) => RawBuilder<unknown>;
 
-/**
- * Rows in one statement of SQLite's. Few sizes, so that few texts are prepared; 128 rows of 16 columns stay far below its 32,766
- * parameters.
- */
-const SQLITE_SIZES = [128, 64, 32, 16, 8, 4, 2, 1] as const;
-
-/** Of PostgreSQL's: some hundred kilobytes. */
+/** In one statement of PostgreSQL: some hundred kilobytes. */
 const POSTGRES_SIZE = 1000;
 
 const texts = new Map<string, string>();
 
 async function write(db: Kysely<Schema>, table: Table, rows: readonly Row[], kind: string, compile: Compile): Promise<void> {
+  if (rows.length === 0) return;
   const columns = Object.keys(rows[0] ?? {});
   const shape = `${kind} ${table} ${columns.join()}`;
-  const textOf = (size: number | null) => {
-    const key = `${size} ${shape}`;
-    let text = texts.get(key);
-    if (text === undefined) {
-      texts.set(key, (text = compile(columns, size === null ? asRecords(table, columns) : asValues(columns, size)).compile(db).sql));
-    }
-    return text;
-  };
-  if (isPostgres(db)) {
-    for (let at = 0; at < rows.length; at += POSTGRES_SIZE) {
-      await db.executeQuery(CompiledQuery.raw(textOf(null), [toJson(rows.slice(at, at + POSTGRES_SIZE))]));
-    }
+  const isServer = isPostgres(db);
+  let text = texts.get(`${isServer} ${shape}`);
+  if (text === undefined) {
+    texts.set(`${isServer} ${shape}`, (text = compile(columns, isServer ? asRecords(table, columns) : asValues(columns)).compile(db).sql));
+  }
+  if (!isServer) {
+    // SQLite runs one prepared statement for each row faster than one that has them all.
+    await db.executeQuery(CompiledQuery.raw(text, [new RowBatch(rows.map((row) => Object.values(row)))]));
     return;
   }
-  let at = 0;
-  for (const size of SQLITE_SIZES) {
-    for (; rows.length - at >= size; at += size) {
-      const parameters: unknown[] = [];
-      for (let row = at; row < at + size; row += 1) for (const value of Object.values(rows[row] as Row)) parameters.push(value);
-      await db.executeQuery(CompiledQuery.raw(textOf(size), parameters));
-    }
+  for (let at = 0; at < rows.length; at += POSTGRES_SIZE) {
+    await db.executeQuery(CompiledQuery.raw(text, [toJson(rows.slice(at, at + POSTGRES_SIZE))]));
   }
 }
 
-/** A list of values, which SQLite reads fastest. */
-function asValues(columns: readonly string[], size: number): Source {
-  const tuple = sql`(${sql.join(columns.map(() => ""))})`;
-  const rows = sql`values ${sql.join(Array.from({ length: size }, () => tuple))}`;
-  const named = sql.join(columns.map((column, index) => sql`${sql.ref(`column${index + 1}`)} as ${sql.ref(column)}`));
-  return { rows, from: sql`(select ${named} from (${rows}))` };
+/** The values of one row. */
+function asValues(columns: readonly string[]): Source {
+  const values = sql.join(columns.map(() => ""));
+  const named = sql.join(columns.map((column) => sql`${""} as ${sql.ref(column)}`));
+  return { rows: sql`values (${values})`, from: sql`(select ${named})` };
 }
 
 /** One parameter whatever the number of rows, each value of its column's type: one round trip, and one statement to be prepared. */
