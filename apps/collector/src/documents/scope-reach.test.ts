@@ -53,6 +53,11 @@ const ROWS: Readonly<Partial<Record<Scope, (ask: Ask) => Promise<void>>>> = {
     expect(required(await ask("GET", "/cve/db-info"))).toEqual([403, "cve:read"]);
     expect(await audited("cve.update")).toBe(1);
   },
+  async "sensors:read"(ask) {
+    expect((await ask("GET", `/dns/queries?site_id=${siteId}`)).status).toBe(200);
+    expect((await ask("GET", `/dns/queries?site_id=${FOREIGN}`)).status).toBe(404);
+    expect(required(await ask("POST", "/dns/pause", { site_id: siteId, minutes: 1 }))).toEqual([403, "sensors:write"]);
+  },
   async "sensors:write"(ask) {
     const made = await ask("POST", "/ids/rulesets", { name: "ours", rules: 'alert tcp any any -> any any (msg:"A"; sid:1;)' });
     expect([made.status, (await ask("POST", "/ids/rulesets", { name: "x", site_id: FOREIGN, url: "https://rules.example.com/" })).status]).toEqual([201, 404]);

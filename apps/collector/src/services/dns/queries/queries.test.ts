@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DnsQueryRow, DnsStats, type EventData, listEnvelope } from "@lanthorn/contract";
 import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { insertMany } from "../../../db/query/write-many.ts";
 import type { AppendedEvent } from "../../../events/log.ts";
 import type { Job } from "../../../jobs/job.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../../testing/gateway.ts";
@@ -70,6 +71,27 @@ describe("what clients asked", () => {
     const first = await read("?per_page=3");
     const second = await read(`?per_page=3&cursor=${first.meta.next_cursor}`);
     expect([...first.data, ...second.data].map(({ name }) => name).toSorted()).toEqual(["a.ads.example", "ads.example", "bads.example", "x%.example"]);
+  });
+
+  test("is counted and found among many thousand rows, whatever lies between two that match", async () => {
+    const idOf = (index: number) => `00000000-0000-7000-8000-${String(index).padStart(12, "0")}`;
+    const rows = Array.from({ length: 12_000 }, (_, index) => {
+      const id = idOf(index);
+      const name = index % 4000 === 7 ? `n${index}.rare.example` : `n${index}.example`;
+      return {
+        id, key: id, tenant_id: tenant.tenantId, site_id: tenant.siteId, hour: "2026-06-01T12:00:00.000Z", client_ip: "10.0.0.7", device_id: null, name, type: "A", action: "resolved", list: "",
+        times: 1, first_at: NOW, last_at: NOW,
+      };
+    });
+    await insertMany(gateway.db, "dns_queries", rows);
+    const found = async (query: string) => {
+      const { data, meta } = await read(query);
+      return [meta.total, meta.next_cursor, ...data.map(({ name }) => name)];
+    };
+    expect(await found("?name=rare.example&per_page=2")).toEqual([3, idOf(4007), "n8007.rare.example", "n4007.rare.example"]);
+    expect(await found("?name=rare.example&per_page=2&page=2")).toEqual([3, null, "n7.rare.example"]);
+    expect(await found(`?name=rare.example&cursor=${idOf(8007)}`)).toEqual([3, null, "n4007.rare.example", "n7.rare.example"]);
+    expect(await found("?per_page=1&page=11000")).toEqual([12_000, idOf(1000), "n1000.example"]);
   });
 
   test("is another tenant's as if it were not there", async () => {

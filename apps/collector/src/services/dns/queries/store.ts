@@ -1,3 +1,4 @@
+import { nextTurn } from "@lanthorn/runtime";
 import { type Expression, type ExpressionBuilder, type Kysely, type Selectable, sql, type SqlBool, type Transaction } from "kysely";
 import { siteExists } from "../../../db/locks/site-exists.ts";
 import { selectIn } from "../../../db/query/select-in.ts";
@@ -10,6 +11,9 @@ export type QueryRow = Selectable<Schema["dns_queries"]>;
 /** What was asked in an hour in all. */
 export type HourRow = Selectable<Schema["dns_query_hours"]>;
 type Trx = Transaction<Schema>;
+
+/** Rows that are looked at between two turns of the event loop: some milliseconds. */
+const STRETCH = 5000;
 
 /** Instants; until is not within. */
 export interface Period {
@@ -47,13 +51,28 @@ export function createQueriesStore({ db, reads }: { readonly db: Kysely<Schema>;
   return {
     siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
 
-    list(tenantId, filter, { from, limit }) {
-      const query = reads.selectFrom("dns_queries").selectAll().where((eb) => matches(eb, tenantId, filter)).orderBy("id", "desc").limit(limit);
-      return (typeof from === "number" ? query.offset(from) : query.where("id", "<", from)).execute();
+    async list(tenantId, filter, { from, limit }) {
+      const found: QueryRow[] = [];
+      let skip = typeof from === "number" ? from : 0;
+      for await (const stretch of stretches(reads, tenantId, typeof from === "number" ? undefined : from)) {
+        const rows = await reads.selectFrom("dns_queries").selectAll().where((eb) => matches(eb, tenantId, { ...filter, ...stretch })).orderBy("id", "desc")
+          .limit(skip + limit - found.length).execute();
+        found.push(...rows.slice(skip));
+        skip = Math.max(0, skip - rows.length);
+        if (found.length >= limit) break;
+      }
+      return found;
     },
 
-    count: async (tenantId, filter) => (await reads.selectFrom("dns_queries").select((eb) => eb.fn.countAll<number>().as("total"))
-      .where((eb) => matches(eb, tenantId, filter)).executeTakeFirstOrThrow()).total,
+    async count(tenantId, filter) {
+      let total = 0;
+      for await (const stretch of stretches(reads, tenantId)) {
+        const some = await reads.selectFrom("dns_queries").select((eb) => eb.fn.countAll<number>().as("total"))
+          .where((eb) => matches(eb, tenantId, { ...filter, ...stretch })).executeTakeFirstOrThrow();
+        total += some.total;
+      }
+      return total;
+    },
 
     hours(tenantId, siteId, { since, until }) {
       const query = reads.selectFrom("dns_query_hours").selectAll().where("tenant_id", "=", tenantId).where("hour", ">=", since).where("hour", "<", until);
@@ -105,8 +124,30 @@ export async function putQueries(trx: Trx, hours: readonly HourRow[], rows: read
   if (rows.length > 0) await upsertMany(trx, "dns_queries", { key: ["key"], update: ["device_id", "times", "first_at", "last_at"] }, rows.map((row) => ({ ...row })));
 }
 
-function matches(eb: ExpressionBuilder<Schema, "dns_queries">, tenantId: string, { siteId, deviceId, clientIp, name, action, since, until }: QueryFilter): Expression<SqlBool> {
+/** Ids of rows that lie behind each other. */
+interface Stretch {
+  /** Null at the end. */
+  readonly fromId: string | null;
+  /** Not within; undefined at the begin. */
+  readonly belowId: string | undefined;
+}
+
+/** All rows of a tenant, the newest first, in stretches of which each is read in some milliseconds; between them is a turn of the event loop. */
+async function* stretches(reads: Kysely<Schema>, tenantId: string, below?: string): AsyncGenerator<Stretch> {
+  for (let belowId = below; ;) {
+    const ids = reads.selectFrom("dns_queries").select("id").where("tenant_id", "=", tenantId).orderBy("id", "desc").offset(STRETCH - 1).limit(1);
+    const end = await (belowId === undefined ? ids : ids.where("id", "<", belowId)).executeTakeFirst();
+    yield { fromId: end?.id ?? null, belowId };
+    if (end === undefined) return;
+    belowId = end.id;
+    await nextTurn();
+  }
+}
+
+function matches(eb: ExpressionBuilder<Schema, "dns_queries">, tenantId: string, { siteId, deviceId, clientIp, name, action, since, until, fromId, belowId }: QueryFilter & Stretch): Expression<SqlBool> {
   const all: Expression<SqlBool>[] = [eb("tenant_id", "=", tenantId)];
+  if (fromId !== null) all.push(eb("id", ">=", fromId));
+  if (belowId !== undefined) all.push(eb("id", "<", belowId));
   if (siteId !== undefined) all.push(eb("site_id", "=", siteId));
   if (deviceId !== undefined) all.push(eb("device_id", "=", deviceId));
   if (clientIp !== undefined) all.push(eb("client_ip", "=", clientIp));
