@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the probe, the collector or both, and the site's DNS resolver, from this checkout as systemd services.
-#   install.sh probe|collector|all|dns [--listen ADDRESS]... [--root DIR] [--no-start]
+# Installs the probe, the collector or both, and the site's DNS resolver and decoys, from this checkout as systemd services.
+#   install.sh probe|collector|all|dns|decoy [--listen ADDRESS]... [--root DIR] [--no-start]
 # --listen ADDRESS is where dns answers: an address of this machine. --root DIR puts the files below DIR and starts nothing: for packages and
 # images.
 set -eu
@@ -14,7 +14,7 @@ listen=
 
 while [ $# -gt 0 ]; do
   case $1 in
-    probe | collector | dns) units="$units $1" ;;
+    probe | collector | dns | decoy) units="$units $1" ;;
     all) units="probe collector" ;;
     --listen) listen="$listen ${2:?--listen needs an address of this machine (see: ip address)}"; shift ;;
     --root) root=${2:?--root needs a folder}; start=no; shift ;;
@@ -77,8 +77,8 @@ install -m 644 "$here/sysusers.conf" "$root/usr/lib/sysusers.d/lanthorn.conf"
 install -m 644 "$here/tmpfiles.conf" "$root/usr/lib/tmpfiles.d/lanthorn.conf"
 
 for unit in $units; do
-  # The resolver is a command of the probe's program: its unit names that.
-  [ "$unit" = dns ] || ln -sfn "../lib/lanthorn/bin/lanthorn-$unit" "$root/usr/bin/lanthorn-$unit"
+  # Resolver and decoys are commands of the probe's program: their units name that.
+  [ "$unit" = dns ] || [ "$unit" = decoy ] || ln -sfn "../lib/lanthorn/bin/lanthorn-$unit" "$root/usr/bin/lanthorn-$unit"
   install -m 644 "$here/lanthorn-$unit.service" "$root/usr/lib/systemd/system/lanthorn-$unit.service"
   # The collector's may hold secrets; tmpfiles.conf gives it to the service's group. No secret is made here: every machine that a
   # package is installed on would have the same. The collector makes its own at its first start.
@@ -107,12 +107,12 @@ if [ -z "$root" ]; then
   systemd-tmpfiles --create
   # Before the first start makes them: who enrolls as root writes for the service's user.
   for unit in $units; do
-    if [ "$unit" != dns ]; then
+    if [ "$unit" != dns ] && [ "$unit" != decoy ]; then
       install -d -m 700 -o "lanthorn-$unit" -g "lanthorn-$unit" "/var/lib/lanthorn-$unit"
-    elif [ ! -d /var/lib/lanthorn/dns ]; then
-      # Where the probe leaves the collector's block lists, and the resolver reads them. A probe that runs sees it after its next start.
+    elif [ ! -d "/var/lib/lanthorn/$unit" ]; then
+      # Where the probe and that service meet: block lists for the resolver, and the sockets. A probe that runs sees it after its next start.
       install -d -m 755 /var/lib/lanthorn
-      install -d -m 2750 -o lanthorn-probe -g lanthorn-dns /var/lib/lanthorn/dns
+      install -d -m 2750 -o lanthorn-probe -g "lanthorn-$unit" "/var/lib/lanthorn/$unit"
       [ "$start" = no ] || systemctl try-restart lanthorn-probe.service 2>/dev/null || true
     fi
   done
@@ -125,6 +125,8 @@ if [ "$start" = yes ]; then
     elif [ "$unit" = dns ]; then
       systemctl enable lanthorn-dns.socket lanthorn-dns.service
       systemctl restart lanthorn-dns.socket lanthorn-dns.service
+    elif [ "$unit" = decoy ] && ! grep -q '^\[\[decoys' /etc/lanthorn/decoy.toml; then
+      echo "There is no decoy yet. Name one in /etc/lanthorn/decoy.toml, then: systemctl enable --now lanthorn-decoy"
     elif [ "$unit" = probe ] && [ ! -d /var/lib/lanthorn-probe/identity ]; then
       systemctl enable lanthorn-probe.service
       echo "The probe is not enrolled yet. Set its interface in /etc/lanthorn/probe.toml, then:"

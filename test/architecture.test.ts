@@ -42,7 +42,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["bus", "capture", "channel", "flows", "identity", "queue"],
     ["ongoing"],
     ["bundles", "credentials", "egress", "files", "health", "ids", "listen", "status", "uplink"],
-    ["dns-lists", "dns-threats", "intrusions", "resolver"],
+    ["decoy", "dns-lists", "dns-threats", "intrusions", "resolver"],
     ["detect", "fingerprints", "identify", "traffic"],
     ["eve", "hosts", "nmap", "probing", "snmp"],
     ["naming", "observe", "search"],

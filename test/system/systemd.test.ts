@@ -181,6 +181,19 @@ describe("what systemd/install.sh puts below a folder", () => {
     expect(existsSync(installed("usr/lib/lanthorn/bin/lanthorn-probe"))).toBe(true);
   }, 200_000);
 
+  test("is decoys, too, where somebody asks for them, in a unit with as few rights", async () => {
+    await runCommand("systemd/install.sh", ["decoy", "--root", root], { cwd: REPOSITORY, timeoutMs: 180_000 });
+    const file = installed("etc/lanthorn/decoy.toml");
+    writeFileSync(file, readFileSync(file, "utf8").replaceAll(/^# (?=\[\[|[a-z]+ = )/gm, ""));
+    expect(await tryCommand(installed("usr/lib/lanthorn/bin/lanthorn-probe"), ["--check-config", "decoy", "--config", file])).toMatchObject({ code: 0, stderr: "" });
+    if (canAnalyze) {
+      const { stdout } = await analyze("security", "--offline=true", "--no-pager", installed("usr/lib/systemd/system/lanthorn-decoy.service"));
+      expect(Number(/Overall exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1])).toBeLessThanOrEqual(MAX_EXPOSED);
+    }
+    await runCommand("systemd/uninstall.sh", ["decoy", "--purge", "--root", root], { cwd: REPOSITORY });
+    expect(pathsBelow(root).filter((path) => path.includes("decoy.") && !path.includes("/usr/lib/lanthorn"))).toEqual([]);
+  }, 200_000);
+
   test("goes again with systemd/uninstall.sh, all but configuration and state, and those with --purge", async () => {
     for (const daemon of daemons) await daemon.kill();
     const left = () => [...pathsBelow(installed("usr")), ...pathsBelow(installed("etc"))]

@@ -1,6 +1,7 @@
 import { type EnvironmentNames, readConfiguration, unknownVariables } from "@lanthorn/runtime";
 import * as z from "zod";
 import { captureSettings } from "./capture/settings.ts";
+import { DecoyLinkSettings } from "./decoy/link/settings.ts";
 import { GuardSettings } from "./detect/settings.ts";
 import { DnsListsSettings } from "./dns-lists/settings.ts";
 import { egressSettings } from "./egress/settings.ts";
@@ -38,6 +39,7 @@ const Configuration = z.strictObject({
   traffic: TrafficSettings,
   ids: IntrusionSettings,
   dns: DnsListsSettings,
+  decoy: DecoyLinkSettings,
 });
 
 /** The probe's whole configuration, with every default filled in. */
@@ -47,6 +49,7 @@ const NAMES: EnvironmentNames = {
   LANTHORN_DATA_DIR: "data_dir",
   LANTHORN_LOG_LEVEL: "log_level",
   LANTHORN_DNS_DIRECTORY: "dns.directory",
+  LANTHORN_DECOY_DIRECTORY: "decoy.directory",
   LANTHORN_INTERFACE: "interface",
   LANTHORN_MQTT_URL: "collector.mqtt_url",
   LANTHORN_COLLECTOR_URL: "collector.url",

@@ -61,9 +61,11 @@ program.command("flows <file...>")
 
 program.command("resolver")
   .description("Answer the site's DNS queries; a service of its own: lanthorn-dns.").option("--config <file>", "(default: /etc/lanthorn/dns.toml)")
-  .action(async ({ config }: Options) =>
-    (await import("./resolver/run-command.ts")).runResolverCommand({
-      file: config ?? options().config ?? null, onlyCheck: options().checkConfig ?? false, environment: process.env }));
+  .action(async (given: Options) => (await import("./resolver/run-command.ts")).runResolverCommand(ownService(given)));
+
+program.command("decoy")
+  .description("Serve decoys that nobody has a reason to touch; a service of its own: lanthorn-decoy.").option("--config <file>", "(default: /etc/lanthorn/decoy.toml)")
+  .action(async (given: Options) => (await import("./decoy/run-command.ts")).runDecoyCommand(ownService(given)));
 
 program.command("enroll")
   .description("Enroll this machine as a probe of a collector, with a token created there.")
@@ -117,6 +119,11 @@ try {
 
 function options(): Options {
   return program.opts<Options>();
+}
+
+/** What a service with a configuration of its own is given. */
+function ownService({ config }: Options) {
+  return { file: config ?? options().config ?? null, onlyCheck: options().checkConfig ?? false, environment: process.env };
 }
 
 function configuration(): Configuration {
@@ -262,30 +269,12 @@ async function listFiles(): Promise<void> {
   for (const file of await (await openSpool()).list()) process.stdout.write(`${JSON.stringify(file)}\n`);
 }
 
-/** In a process of its own too: to try databases takes seconds, in which the daemon would hear nothing. */
 async function installBundle(name: string, { withParent }: { readonly withParent: boolean }): Promise<void> {
-  // A daemon that was killed starts another one: two at once would write to the same files.
-  if (withParent) process.stdin.resume().once("close", () => process.exit(1));
-  const [module, { USED_BUNDLES }, { readIdentity }] = await Promise.all([
-    import("./bundles/install.ts"), import("./daemon/bundle-kinds.ts"), import("./identity/identity.ts"),
-  ]);
-  const dataDir = configuration().data_dir;
-  const identity = readIdentity(dataDir);
-  const kind = USED_BUNDLES.find((one) => one.name === name);
-  if (!identity) throw new ProbeError("not-enrolled", "this machine is not enrolled: no collector gives it anything");
-  if (!kind) throw new ProbeError("bundle-refused", `this probe has no use for ${name}; it uses: ${USED_BUNDLES.map((one) => one.name).join(", ")}`);
-  const version = await module.installBundle(kind, { dataDir, caCertificate: identity.ca_certificate });
-  process.stdout.write(`${JSON.stringify({ name, version })}\n`);
-  // Standard input, which is waited for, would keep it alive.
-  process.exit(0);
+  await (await import("./daemon/bundle-commands.ts")).installBundleCommand(configuration().data_dir, name, withParent);
 }
 
 async function listBundles(): Promise<void> {
-  const [{ USED_BUNDLES }, { openBundleStore }] = await Promise.all([import("./daemon/bundle-kinds.ts"), import("./bundles/store.ts")]);
-  for (const { name } of USED_BUNDLES) {
-    const { currentNumber, rejected } = openBundleStore(configuration().data_dir, name).record();
-    process.stdout.write(`${JSON.stringify({ name, version: currentNumber || null, rejected })}\n`);
-  }
+  (await import("./daemon/bundle-commands.ts")).listBundlesCommand(configuration().data_dir);
 }
 
 async function openSpool() {

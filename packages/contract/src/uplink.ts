@@ -11,7 +11,7 @@ export { MAX_HOST_SOFTWARE, Software } from "./events/software.ts";
 export { ResolverState } from "./uplink/resolver-state.ts";
 export { DNS_QUERY_LEVELS, DnsQueries, type DnsQueryAction, type DnsQueryLevel, MAX_DNS_QUERY_ROWS } from "./events/dns-queries.ts";
 export { HEALTH_METRICS } from "./events/operations.ts";
-export { DnsThreat, GUARD_KINDS, type GuardKind, IdsAlert, RogueDetected } from "./events/security.ts";
+export { DnsThreat, GUARD_KINDS, type GuardKind, HONEYPOT_STAGES, HoneypotHit, type HoneypotStage, IdsAlert, RogueDetected } from "./events/security.ts";
 export * from "./uplink/topics.ts";
 export * from "./uplink/messages.ts";
 export * from "./uplink/enrollment-token.ts";

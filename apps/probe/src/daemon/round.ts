@@ -5,6 +5,7 @@ import { type Identity, readIdentity } from "../identity/identity.ts";
 import type { Entry } from "../queue/entry.ts";
 import type { Uplink } from "../uplink/uplink.ts";
 import { createLiveness } from "./liveness.ts";
+import type { openDecoyLink as openDecoyLinkPart } from "./parts/open-decoy-link.ts";
 import { openHealth } from "./parts/open-health.ts";
 import type { DnsThreats } from "../dns-threats/threats.ts";
 import { openDnsLists } from "./parts/dns/open-dns-lists.ts";
@@ -51,7 +52,8 @@ export async function startRound(deps: DaemonDeps, inheritance: Inheritance | nu
     const isResolverRead = deps.configuration.dns.directory !== null && deps.replay === null;
     const openDnsThreats = isTrafficRead || isResolverRead ? (await import("./parts/dns/open-dns-threats.ts")).openDnsThreats : () => null;
     const openResolverLink = isResolverRead ? (await import("./parts/dns/open-resolver-link.ts")).openResolverLink : () => null;
-    return wire(deps, inheritance, lifecycle, { openTraffic, openIntrusions, openDnsThreats, openResolverLink });
+    const openDecoyLink = deps.configuration.decoy.directory !== null && deps.replay === null ? (await import("./parts/open-decoy-link.ts")).openDecoyLink : () => undefined;
+    return wire(deps, inheritance, lifecycle, { openTraffic, openIntrusions, openDnsThreats, openResolverLink, openDecoyLink });
   } catch (error) {
     await lifecycle.close();
     throw error;
@@ -60,11 +62,12 @@ export async function startRound(deps: DaemonDeps, inheritance: Inheritance | nu
 
 /** The parts in their order: what hears the link begins last, and what is opened first is closed last. */
 function wire(
-  deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Lifecycle, { openTraffic, openIntrusions, openDnsThreats, openResolverLink }: {
+  deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Lifecycle, { openTraffic, openIntrusions, openDnsThreats, openResolverLink, openDecoyLink }: {
     readonly openTraffic: (...parts: Parameters<typeof openTrafficProcess>) => Traffic | null;
     readonly openIntrusions: (...parts: Parameters<typeof openIntrusionsPart>) => Intrusions | null;
     readonly openDnsThreats: (...parts: Parameters<typeof openDnsThreatsPart>) => DnsThreats | null;
     readonly openResolverLink: (...parts: Parameters<typeof openResolverLinkPart>) => ResolverListener | null;
+    readonly openDecoyLink: (...parts: Parameters<typeof openDecoyLinkPart>) => void;
   },
 ): Round {
   const { configuration } = deps;
@@ -92,6 +95,7 @@ function wire(
   intrusions = openIntrusions(context, queue, { watch, traffic });
   dnsThreats = openDnsThreats(context, queue, watch);
   const resolver = openResolverLink(context, queue, dnsThreats);
+  openDecoyLink(context, queue, watch.discovery.macAt);
   const dnsLists = openDnsLists(context);
   const onBundle = (name: string) => {
     if (name === BLOCK_LISTS) dnsLists?.changed();

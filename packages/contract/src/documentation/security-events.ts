@@ -27,10 +27,16 @@ export const SECURITY_EVENT_TEXTS: readonly FieldTexts[] = [
     buffer: "The buffer, as `http.uri`.", offset: "Where in the buffer it matched.", length: "How many bytes matched.", bytes: "The first 256 of them at most, in Base64.",
   }),
   describeFields(HoneypotHit, {
-    service: "The decoy's service, as `ssh`.", stage: "How far it went: `touch`, `banner`, `credential`, `file`.", severity: SEVERITY,
+    service: "The decoy's service, as `ssh`, of the furthest step.", stage: "How far it went: `touch`, `banner`, `credential`, `command`, `file`, `bait_credential`.", severity: SEVERITY,
     source_ip: "The client's address. Empty while unknown.", source_mac: "The MAC address. Empty behind a router.",
     source_port: "The port that it came from.", destination_port: "The decoy's port.",
-    username: "The user name that was tried. Empty for none.", detail: "What the client sent, as text.",
+    username: "The user name that was tried. Empty for none.", detail: "What the client did, as text.",
+    decoy: "The decoy's name. Older probes leave it out, as what follows.", destination_ip: "The decoy's address. Empty while unknown.",
+    report: "`first`: it begins. `rise`: it went further than before. `summary`: it goes on, at most once in ten minutes.",
+    services: "All services of the decoy that this source used.", count: "How many connections were counted since it began.",
+    credentials: "How many credentials were tried since it began. The passwords are not reported.", usernames: "Some of the user names that were tried, at most 16.",
+    mitre_techniques: "MITRE ATT&CK techniques, as `T1110.001`.", since: "When it began, by the probe's clock.", last_at: "When it was last seen, by the probe's clock.",
+    incident_id: "The probe's id of the incident, from which the alert's id is made.",
   }),
   describeFields(RogueDetected, {
     kind: "What it is. The probe's README explains each.",

@@ -49,10 +49,15 @@ export const IdsAlert = z.object({
 });
 export type IdsAlert = z.infer<typeof IdsAlert>;
 
+/** How far somebody went with a decoy, the least first. Older probes know neither `command` nor `bait_credential`. */
+export const HONEYPOT_STAGES = ["touch", "banner", "credential", "command", "file", "bait_credential"] as const;
+/** One of `HONEYPOT_STAGES`. */
+export type HoneypotStage = (typeof HONEYPOT_STAGES)[number];
+
 /** Somebody touched a service that nobody has reason to touch; `stage` is how far they went. */
 export const HoneypotHit = z.object({
   service: z.string().max(64),
-  stage: z.enum(["touch", "banner", "credential", "file"]),
+  stage: z.enum(HONEYPOT_STAGES),
   severity: Severity,
   source_ip: Address,
   source_mac: Mac,
@@ -60,7 +65,27 @@ export const HoneypotHit = z.object({
   destination_port: Port,
   username: z.string().max(255),
   detail: z.string().max(4096),
+  /** By name. Older probes leave out what follows. */
+  decoy: z.string().max(64).optional(),
+  destination_ip: Address.optional(),
+  /** It begins, went further than before, or goes on as it was. */
+  report: z.enum(["first", "rise", "summary"]).optional(),
+  /** All of the decoy's services that this source used. */
+  services: z.array(z.string().max(64)).max(32).optional(),
+  /** Connections since it began. */
+  count: z.int().min(1).optional(),
+  /** Credentials that were tried since it began. */
+  credentials: z.int().min(0).optional(),
+  /** Some of the names that were tried. */
+  usernames: z.array(z.string().max(255)).max(16).optional(),
+  mitre_techniques: z.array(z.string().max(16)).max(32).optional(),
+  /** By the probe's clock: what names the incident, and is not compared with other times. */
+  since: Instant.optional(),
+  last_at: Instant.optional(),
+  /** Of it the alert's id is made. */
+  incident_id: Id.optional(),
 });
+export type HoneypotHit = z.infer<typeof HoneypotHit>;
 
 /** What the guards of a probe report. Each is explained in the README of the probe. */
 export const GUARD_KINDS = [

@@ -2,6 +2,7 @@ import type { EventData, EventType } from "@lanthorn/contract";
 import { differenceFinding, differenceSubject } from "./baselines.ts";
 import { dnsThreatFinding } from "./dns-threats.ts";
 import type { Finding } from "./finding.ts";
+import { honeypotFinding } from "./honeypot.ts";
 import { ROGUES, rogueSubject } from "./rogues.ts";
 
 /** An event as a rule sees it. */
@@ -22,8 +23,6 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
 
-const STAGES = { touch: "touched", banner: "talked to", credential: "sent credentials to", file: "sent a file to" } as const;
-
 const CONFLICTS: Readonly<Record<EventData<"ipam_conflict">["kinds"][number], string>> = {
   wrong_mac: "Another device uses this address", reserved_in_use: "The address is reserved, but a device uses it",
   duplicate_address: "Several devices use this address", outside_prefixes: "No planned prefix contains this address",
@@ -35,13 +34,7 @@ export const RULES = {
     raises: ({ data }) => (data.state === "ended" ? null : intrusionOf(data)),
     ends: ({ data }) => (data.state === "ended" ? intrusionOf(data) : null),
   },
-  honeypot_hit: {
-    raises: ({ data }) => ({
-      type: "honeypot_hit", source: "honeypot", subject: `${data.source_mac || data.source_ip} ${data.service}`, severity: data.severity,
-      title: `${data.source_ip} ${STAGES[data.stage]} the honeypot's ${data.service}`, description: data.detail,
-      deviceIp: data.source_ip, quietMs: null, isCapped: true,
-    }),
-  },
+  honeypot_hit: { raises: ({ data }) => honeypotFinding(data) },
   rogue_detected: {
     raises: ({ data }) => (data.state === "ended" ? null : rogueOf(data)),
     ends: ({ data }) => (data.state === "ended" ? rogueOf(data) : null),

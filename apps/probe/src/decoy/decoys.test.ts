@@ -1,0 +1,70 @@
+import { once } from "node:events";
+import { seededRandom } from "@lanthorn/runtime";
+import { afterEach, expect, test } from "vitest";
+import { SERVICE_NAMES } from "./services/names.ts";
+import { connectTo, converse } from "./testing/converse.ts";
+import { CLIENT, openForTest, type OpenedDecoys } from "./testing/opened.ts";
+
+let decoys: OpenedDecoys;
+afterEach(() => decoys.close());
+
+test("what is seen while the daemon is away, or cannot write, comes when it is there; the machine's own connections are only counted", async () => {
+  decoys = await openForTest(["ftp"]);
+  const own = await connectTo(decoys.portOf("ftp"), "127.0.0.1");
+  await once(own, "data");
+  own.destroy();
+  await converse(await connectTo(decoys.portOf("ftp")), [[/^220/, "QUIT\r\n"]], /^221/);
+  let isWritten = false;
+  decoys.listen(() => isWritten);
+  await decoys.silence();
+  isWritten = true;
+  decoys.listen(() => isWritten);
+  await expect.poll(() => decoys.hits).toMatchObject([{ report: "first", source_ip: CLIENT, stage: "banner", connections: 1 }]);
+  expect(decoys.exemptions.counts()).toEqual([{ name: "this machine", connections: 1 }]);
+});
+
+test("a flood ends its own connections: another source's first hit comes, and its session goes on", async () => {
+  decoys = await openForTest(["ftp"], { max_sessions: 50 });
+  decoys.listen();
+  const quiet = await connectTo(decoys.portOf("ftp"), "127.0.0.6");
+  await once(quiet, "data");
+  for (let left = 200; left > 0; left -= 1) await connectTo(decoys.portOf("ftp"));
+  await expect.poll(() => decoys.counts.connections).toBe(201);
+  expect(decoys.sessions.size).toBeLessThanOrEqual(50);
+  await expect.poll(() => new Set(decoys.hits.map(({ source_ip: ip }) => ip))).toEqual(new Set(["127.0.0.6", CLIENT]));
+  await converse(quiet, [[/^$/, "USER a\r\n"]], /^331/);
+});
+
+test("bytes without sense end at most their own connection, whatever the service", async () => {
+  decoys = await openForTest(SERVICE_NAMES);
+  const random = seededRandom(19);
+  for (const service of SERVICE_NAMES) {
+    for (let round = 0; round < 20; round += 1) {
+      const client = await connectTo(decoys.portOf(service));
+      client.resume();
+      client.write(round % 2 === 0 ? Buffer.from(Array.from({ length: 1 + random(2000) }, () => random(256))) : Buffer.from(`${"\r\n* { $ AUTH USER PASS LOGIN GET ".repeat(20)}\0\r\n\r\n`));
+      client.end();
+    }
+  }
+  await expect.poll(() => decoys.counts.connections).toBe(20 * SERVICE_NAMES.length);
+  await converse(await connectTo(decoys.portOf("telnet")), [], /login: $/);
+  expect(decoys.counts.failures).toBe(0);
+});
+
+test("who sends without end is cut off", async () => {
+  decoys = await openForTest(["print"]);
+  const client = await connectTo(decoys.portOf("print"));
+  const closed = new Promise((resolve) => void client.once("close", resolve));
+  for (let left = 40; left > 0; left -= 1) client.write(Buffer.alloc(8192));
+  await closed;
+  await expect.poll(() => decoys.sessions.size).toBe(0);
+});
+
+test("a port that is in use is one service less; where none can be served it says why", async () => {
+  decoys = await openForTest(["ftp"]);
+  const taken = { service: "ftp", port: decoys.portOf("ftp") };
+  const other = await openForTest([], { decoys: [{ name: "b", address: "127.0.0.1", services: [taken, { service: "telnet", port: 0 }] }] });
+  expect(other.places.map(({ problem }) => problem === null)).toEqual([false, true]);
+  await other.close();
+  await expect(openForTest([], { decoys: [{ name: "b", address: "127.0.0.1", services: [taken] }] })).rejects.toMatchObject({ code: "config-invalid" });
+});

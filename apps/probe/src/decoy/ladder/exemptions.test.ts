@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { createExemptions } from "./exemptions.ts";
+
+const at = (time: string) => new Date(`2026-01-01T${time}:00`);
+
+test("declared scanners are exempt from their addresses, at their ports, in their hours, and counted; so is this machine", () => {
+  const exemptions = createExemptions([
+    { name: "scanner", addresses: ["192.0.2.0/28", "2001:db8::/64"], ports: [], hours: "22:00-04:30" }, { name: "monitoring", addresses: ["192.0.2.77"], ports: [80, 443] },
+  ], () => ["192.0.2.1"]);
+  const taken = (source: string, port: number, time = "23:00") => exemptions.take(source, port, at(time));
+  expect([taken("192.0.2.5", 22), taken("192.0.2.5", 22, "04:29"), taken("2001:db8::9", 22, "22:00")]).toEqual([true, true, true]);
+  expect([taken("192.0.2.5", 22, "04:30"), taken("192.0.2.5", 22, "12:00"), taken("192.0.2.16", 22), taken("2001:db8:1::9", 22)]).toEqual([false, false, false, false]);
+  expect([taken("192.0.2.77", 80), taken("192.0.2.77", 22)]).toEqual([true, false]);
+  expect(taken("192.0.2.1", 22, "12:00")).toBe(true);
+  expect(exemptions.counts()).toEqual([{ name: "this machine", connections: 1 }, { name: "scanner", connections: 3 }, { name: "monitoring", connections: 1 }]);
+});

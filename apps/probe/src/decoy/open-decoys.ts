@@ -1,0 +1,135 @@
+import { randomBytes } from "node:crypto";
+import type { Socket } from "node:net";
+import { join } from "node:path";
+import { TLSSocket, createSecureContext, type SecureContext } from "node:tls";
+import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import { ProbeError } from "../errors.ts";
+import { createExemptions, type Exemptions } from "./ladder/exemptions.ts";
+import { createLadder, type Ladder, type Step } from "./ladder/ladder.ts";
+import { linkToDaemon } from "./link/daemon-link.ts";
+import { LINK_SOCKET } from "./link/messages.ts";
+import { decoyCertificate } from "./personas/certificate.ts";
+import type { ServicePlace } from "./personas/persona.ts";
+import { PERSONAS } from "./personas/table.ts";
+import type { Stage } from "./services/service.ts";
+import { SERVICES, TLS_SERVICES } from "./services/table.ts";
+import { type DecoyListener, listenDecoy } from "./sessions/listen.ts";
+import { openSession } from "./sessions/session.ts";
+import { createSessionTable, type SessionTable } from "./sessions/session-table.ts";
+import type { DecoySettings, DecoysSettings } from "./settings.ts";
+
+/** A service that is served, or is not. */
+export interface ServedPlace {
+  readonly decoy: string;
+  readonly address: string;
+  readonly service: string;
+  readonly port: number;
+  /** Null where it is served. */
+  readonly problem: string | null;
+}
+
+/** Decoys that are there. */
+export interface OpenDecoys {
+  readonly places: readonly ServedPlace[];
+  readonly ladder: Pick<Ladder, "leftOut" | "size">;
+  readonly exemptions: Pick<Exemptions, "counts">;
+  readonly sessions: Pick<SessionTable, "evicted" | "size">;
+  /** Connections since the start, and those that a fault of ours ended. */
+  readonly counts: { readonly connections: number; readonly failures: number };
+  close(): Promise<void>;
+}
+
+interface Means {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly ownAddresses: () => readonly string[];
+}
+
+/**
+ * Serves all that can be served: a port that is in use is one decoy's service less.
+ * @throws ProbeError `config-invalid` where nothing can be served.
+ */
+export async function openDecoys(settings: DecoysSettings, { clock, log, ownAddresses }: Means): Promise<OpenDecoys> {
+  const ladder = createLadder();
+  const exemptions = createExemptions(settings.exempt, ownAddresses);
+  const sessions = createSessionTable(settings.max_sessions);
+  const counts = { connections: 0, failures: 0 };
+  const isBait = (username: string, isPassword: (password: string) => boolean) => settings.bait.some((one) => one.username === username && isPassword(one.password));
+  const accept = (socket: Socket, source: string, { decoy, service, port, stage, tls }: Place) => {
+    counts.connections += 1;
+    const isExempt = exemptions.take(source, port, new Date(clock.now()));
+    const step = { decoy: decoy.name, service, source, sourcePort: socket.remotePort ?? 0, destination: decoy.address, destinationPort: port };
+    const onStep = (rung: Step["rung"], username: string, detail: string) => {
+      if (!isExempt) ladder.climb({ ...step, rung, username, detail }, clock.now(), clock.monotonic());
+    };
+    onStep("touch", "", "");
+    sessions.add(socket, source);
+    const stream = tls ? new TLSSocket(socket, { isServer: true, secureContext: tls }) : socket;
+    if (tls) stream.once("secure", () => onStep("banner", "", ""));
+    openSession(stream, {
+      service: SERVICES[service], stage, address: source, onStep, onEnd: () => socket.destroy(), isBait, randomBytes, clock,
+      onFailure(error) {
+        counts.failures += 1;
+        log.error({ service, reason: describeError(error) }, "a decoy's service failed; its connection was closed");
+      },
+    });
+  };
+  const opened = await openPlaces(settings, clock, accept);
+  for (const { decoy, address, service, port, problem } of opened.places) if (problem !== null) log.error({ decoy, service, port, reason: problem }, `${address} does not serve ${service}`);
+  if (opened.places.every(({ problem }) => problem !== null)) {
+    await opened.close();
+    throw new ProbeError("config-invalid", `no decoy can be served: ${opened.places[0]?.problem ?? ""}`);
+  }
+  const endLink = linkToDaemon({ path: join(settings.link_directory, LINK_SOCKET), ladder, random: Math.random, clock });
+  return {
+    places: opened.places, ladder, exemptions, sessions, counts,
+    async close() {
+      endLink();
+      sessions.close();
+      await opened.close();
+    },
+  };
+}
+
+interface Place extends ServicePlace {
+  readonly decoy: DecoySettings;
+  readonly stage: Stage;
+  /** Null for what begins without TLS. */
+  readonly tls: SecureContext | null;
+}
+
+async function openPlaces(settings: DecoysSettings, clock: Clock, accept: (socket: Socket, source: string, place: Place) => void) {
+  const listeners: DecoyListener[] = [];
+  const places: ServedPlace[] = [];
+  for (const decoy of settings.decoys) {
+    const persona = PERSONAS[decoy.persona];
+    const stage: Stage = { persona, hostname: decoy.hostname ?? decoy.name.replaceAll(/[^A-Za-z0-9-]/g, "-") };
+    const services = decoy.services ?? persona.services;
+    const tls = services.some(({ service }) => TLS_SERVICES.has(service)) ? await secureContext(settings.data_dir, stage.hostname, clock.now()) : null;
+    for (const { service, port } of services) {
+      const place = { decoy: decoy.name, address: decoy.address, service };
+      try {
+        const listener = await listenDecoy(decoy.address, port, (socket, source) =>
+          accept(socket, source, { decoy, service, port: listener.port, stage, tls: TLS_SERVICES.has(service) ? tls : null }));
+        listeners.push(listener);
+        places.push({ ...place, port: listener.port, problem: null });
+      } catch (error) {
+        places.push({ ...place, port, problem: explain(error, decoy.address, port) });
+      }
+    }
+  }
+  return { places, close: async () => void (await Promise.all(listeners.map((listener) => listener.close()))) };
+}
+
+async function secureContext(dataDir: string, hostname: string, nowMs: number): Promise<SecureContext> {
+  const { certificate, key } = await decoyCertificate(dataDir, hostname, nowMs);
+  return createSecureContext({ cert: certificate, key, minVersion: "TLSv1.2" });
+}
+
+function explain(error: unknown, address: string, port: number): string {
+  const code = (error as { readonly code?: unknown }).code;
+  if (code === "EADDRINUSE") return `port ${port} of ${address} is in use: a decoy serves only what the machine itself does not`;
+  if (code === "EADDRNOTAVAIL") return `${address} is no address of this machine (see: ip address)`;
+  if (code === "EACCES") return `port ${port} needs the capability CAP_NET_BIND_SERVICE: start it as the service lanthorn-decoy, or as root`;
+  return describeError(error);
+}

@@ -1,0 +1,30 @@
+/** What a decoy claims to be. All that its services say comes from one persona, so that they do not contradict each other. */
+import type { ServiceName } from "../services/names.ts";
+
+/** A service on a port. */
+export interface ServicePlace {
+  readonly service: ServiceName;
+  readonly port: number;
+}
+
+/** What its services say. `%h` stands for the decoy's host name. */
+export interface Persona {
+  /** Where the configuration names no services. */
+  readonly services: readonly ServicePlace[];
+  /** RFC 4253 section 4.2, without `SSH-2.0-`. */
+  readonly ssh: string;
+  /** Before the login prompt of telnet, and the prompt. */
+  readonly telnet: { readonly issue: string; readonly prompt: string; readonly refused: string };
+  readonly ftp: { readonly greeting: string; readonly family: "vsftpd" | "plain" };
+  readonly http: { readonly server: string; readonly title: string; readonly path: string };
+  readonly smtp: string;
+  readonly pop3: string;
+  readonly imap: string;
+  readonly mysql: string;
+  /** Its major version. */
+  readonly postgres: number;
+  readonly memcached: string;
+  readonly vnc: "003.008" | "003.003";
+  /** Of the service that says one line and nothing else. */
+  readonly banner: string;
+}

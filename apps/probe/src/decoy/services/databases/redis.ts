@@ -1,0 +1,59 @@
+/** Redis behind a password. @see https://redis.io/docs/latest/develop/reference/protocol-spec/ */
+import type { Peer, Service } from "../service.ts";
+
+const MAX_WORDS = 64;
+const MAX_WORD_BYTES = 16 * 1024;
+const MAX_HELD_BYTES = 32 * 1024;
+/** What clients say of themselves before they want anything. */
+const HARMLESS: ReadonlySet<string> = new Set(["PING", "INFO", "HELLO", "COMMAND", "CLIENT", "ECHO", "SELECT"]);
+
+/** Answers nothing but that a password is needed. */
+export const redis: Service = (peer) => {
+  let held = Buffer.alloc(0);
+  return (bytes) => {
+    held = Buffer.concat([held, bytes]);
+    for (;;) {
+      const read = readCommand(held);
+      if (read === null && held.length <= MAX_HELD_BYTES) return;
+      if (read === null || read === "bad") return peer.end("-ERR Protocol error: invalid bulk length\r\n");
+      held = held.subarray(read.octets);
+      if (read.words.length > 0) answer(peer, read.words);
+    }
+  };
+};
+
+function answer(peer: Peer, [verb = "", ...words]: readonly string[]): void {
+  const name = verb.toUpperCase();
+  if (name === "QUIT") return peer.end("+OK\r\n");
+  if (name === "AUTH") {
+    if (words.length === 0 || words.length > 2) return peer.send("-ERR wrong number of arguments for 'auth' command\r\n");
+    const [username, given] = words.length === 2 ? [words[0] ?? "", words[1]] : ["default", words[0]];
+    peer.tried(username, (password) => password === given);
+    return peer.send("-WRONGPASS invalid username-password pair\r\n");
+  }
+  if (!HARMLESS.has(name)) peer.reached("command", "", [verb, ...words].join(" ").slice(0, 256));
+  peer.send("-NOAUTH Authentication required.\r\n");
+}
+
+/** An array of texts, or words in a line. @returns Null while it is not whole. */
+function readCommand(bytes: Buffer): { readonly words: readonly string[]; readonly octets: number } | "bad" | null {
+  const end = bytes.indexOf("\n");
+  if (end < 0) return null;
+  const first = bytes.toString("latin1", 0, end).trim();
+  if (!first.startsWith("*")) return { words: first.split(/\s+/).filter((word) => word !== ""), octets: end + 1 };
+  const count = Number(first.slice(1));
+  if (!Number.isInteger(count) || count > MAX_WORDS) return "bad";
+  const words: string[] = [];
+  let at = end + 1;
+  for (let left = count; left > 0; left -= 1) {
+    const lineEnd = bytes.indexOf("\n", at);
+    if (lineEnd < 0) return null;
+    const head = bytes.toString("latin1", at, lineEnd).trim();
+    const octets = Number(head.slice(1));
+    if (!head.startsWith("$") || !Number.isInteger(octets) || octets < 0 || octets > MAX_WORD_BYTES) return "bad";
+    if (bytes.length < lineEnd + 1 + octets + 2) return null;
+    words.push(bytes.toString("utf8", lineEnd + 1, lineEnd + 1 + octets));
+    at = lineEnd + 1 + octets + 2;
+  }
+  return { words, octets: at };
+}

@@ -1,0 +1,111 @@
+/** A login page: it asks for credentials by a form and by Basic, and accepts none. @see RFC 9110, RFC 9112, RFC 7617 */
+import { type Peer, REFUSAL_MS, type Service, type Stage, withName } from "./service.ts";
+
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+}
+
+const MAX_HEAD_BYTES = 16 * 1024;
+const MAX_BODY_BYTES = 64 * 1024;
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "PROPFIND", "TRACE"]);
+/** Fields of login forms. */
+const NAMES = ["username", "user", "login", "email", "name"] as const;
+const PASSWORDS = ["password", "passwd", "pass", "pwd"] as const;
+
+/** Serves the persona's page. */
+export const http: Service = (peer, stage) => {
+  let held = Buffer.alloc(0);
+  let isBusy = false;
+  const take = () => {
+    while (!isBusy) {
+      const request = readRequest(held);
+      if (request === null) return;
+      if (request === "bad") return respond(peer, stage, { status: "400 Bad Request", isLast: true, body: "<h1>Bad Request</h1>" });
+      held = held.subarray(request.octets);
+      isBusy = true;
+      answer(peer, stage, request.value, () => {
+        isBusy = false;
+        take();
+      });
+    }
+  };
+  return (bytes) => {
+    held = Buffer.concat([held, bytes]);
+    take();
+  };
+};
+
+/** @returns Null while it is not whole. */
+function readRequest(bytes: Buffer): { readonly value: Request; readonly octets: number } | "bad" | null {
+  const end = bytes.indexOf("\r\n\r\n");
+  if (end < 0) return bytes.length > MAX_HEAD_BYTES ? "bad" : null;
+  const [first = "", ...lines] = bytes.toString("latin1", 0, end).split("\r\n");
+  const [method = "", path = "", version = ""] = first.split(" ");
+  if (!METHODS.has(method) || !version.startsWith("HTTP/1.") || !path.startsWith("/")) return "bad";
+  const headers = new Map(lines.slice(0, 100).map((line) => {
+    const at = line.indexOf(":");
+    return [line.slice(0, at).toLowerCase(), line.slice(at + 1).trim()] as const;
+  }));
+  const octets = Number(headers.get("content-length") ?? 0);
+  if (!Number.isInteger(octets) || octets < 0 || octets > MAX_BODY_BYTES) return "bad";
+  const whole = end + 4 + octets;
+  return bytes.length < whole ? null : { value: { method, path, headers, body: bytes.toString("utf8", end + 4, whole) }, octets: whole };
+}
+
+function answer(peer: Peer, stage: Stage, request: Request, next: () => void): void {
+  const { method, headers } = request;
+  const path = request.path.split("?")[0] ?? "";
+  const loginPath = stage.persona.http.path;
+  const isHead = method === "HEAD";
+  const isLast = headers.get("connection")?.toLowerCase() === "close";
+  const finish = (status: string, body: string, fields: readonly string[] = []) => {
+    respond(peer, stage, { status, body, fields, isLast, isHead });
+    if (!isLast) next();
+  };
+  const given = readBasic(headers.get("authorization") ?? "") ?? (method === "POST" ? readForm(request.body) : null);
+  if (given) {
+    peer.tried(given.username, (password) => password === given.password);
+    return peer.later(REFUSAL_MS, () => finish("401 Unauthorized", page(stage, "Wrong user name or password.")));
+  }
+  if (method === "PUT" || method === "PATCH") peer.reached("file", "", `${method} ${request.path}, ${request.body.length} bytes`);
+  else peer.reached("banner", "", `${method} ${request.path} ${headers.get("user-agent") ?? ""}`.trim());
+  if (method !== "GET" && method !== "HEAD" && method !== "POST") return finish("405 Method Not Allowed", "<h1>Method Not Allowed</h1>", ["Allow: GET, HEAD, POST"]);
+  if (path === "/") return finish("302 Found", "", [`Location: ${loginPath}`]);
+  finish(path === loginPath ? "200 OK" : "404 Not Found", path === loginPath ? page(stage, "") : "<html><head><title>404 Not Found</title></head><body><h1>Not Found</h1></body></html>");
+}
+
+function respond(peer: Peer, stage: Stage, given: { readonly status: string; readonly body: string; readonly fields?: readonly string[]; readonly isLast: boolean; readonly isHead?: boolean }): void {
+  const head = [
+    `HTTP/1.1 ${given.status}`, `Date: ${peer.now().toUTCString()}`, `Server: ${stage.persona.http.server}`, ...(given.fields ?? []), `Content-Length: ${Buffer.byteLength(given.body)}`,
+    `Connection: ${given.isLast ? "close" : "keep-alive"}`, "Content-Type: text/html; charset=utf-8",
+  ];
+  const text = `${head.join("\r\n")}\r\n\r\n${given.isHead ? "" : given.body}`;
+  if (given.isLast) peer.end(text);
+  else peer.send(text);
+}
+
+function page(stage: Stage, problem: string): string {
+  const title = withName(stage.persona.http.title, stage);
+  const field = (name: string, type: string, label: string) => `<p><label>${label}<br><input name="${name}" type="${type}"></label></p>`;
+  return `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>${title}</title></head><body><h1>${title}</h1>${problem === "" ? "" : `<p>${problem}</p>`}`
+    + `<form method="post" action="${stage.persona.http.path}">${field("username", "text", "User name")}${field("password", "password", "Password")}<p><button>Sign in</button></p></form></body></html>\n`;
+}
+
+function readBasic(field: string): { readonly username: string; readonly password: string } | null {
+  const [scheme = "", value = ""] = field.split(" ");
+  if (scheme.toLowerCase() !== "basic") return null;
+  const text = Buffer.from(value, "base64").toString("utf8");
+  const at = text.indexOf(":");
+  return at < 0 ? null : { username: text.slice(0, at), password: text.slice(at + 1) };
+}
+
+/** @returns Null for a form without a password. */
+function readForm(body: string): { readonly username: string; readonly password: string } | null {
+  const form = new URLSearchParams(body);
+  const find = (names: readonly string[]) => names.map((name) => form.get(name)).find((value) => value !== null) ?? null;
+  const password = find(PASSWORDS);
+  return password === null ? null : { username: find(NAMES) ?? "", password };
+}

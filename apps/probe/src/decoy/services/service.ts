@@ -1,0 +1,39 @@
+/** What a service has of a connection, and what it gives the session. */
+import type { HoneypotStage } from "@lanthorn/contract/uplink";
+import type { Persona } from "../personas/persona.ts";
+
+/** The decoy that a service plays a part of. */
+export interface Stage {
+  readonly hostname: string;
+  readonly persona: Persona;
+}
+
+/** The client of one connection. All that is done with it is bounded by the session. */
+export interface Peer {
+  readonly address: string;
+  send(data: string | Uint8Array): void;
+  /** Sends what there is, then closes. */
+  end(data?: string | Uint8Array): void;
+  /** @param username "" for none. @param detail In a few words. */
+  reached(rung: HoneypotStage, username: string, detail: string): void;
+  /**
+   * Somebody gave a user name and a password, or a proof of it: a guess, or bait.
+   * @param isPassword Whether what was given is this password. No password is kept.
+   */
+  tried(username: string, isPassword: (password: string) => boolean): void;
+  /** Calls `task` once, unless the connection ends before. */
+  later(ms: number, task: () => void): void;
+  random(octets: number): Buffer;
+  now(): Date;
+}
+
+/** @returns What reads the client's bytes, in the order in which they come. What it throws ends its connection and nothing else. */
+export type Service = (peer: Peer, stage: Stage) => (bytes: Buffer) => void;
+
+/** How long a wrong password takes, as PAM has it. */
+export const REFUSAL_MS = 1500;
+
+/** @returns The text with the decoy's name in it. */
+export function withName(text: string, { hostname }: Pick<Stage, "hostname">): string {
+  return text.replaceAll("%h", hostname);
+}

@@ -1,0 +1,22 @@
+import { memcached } from "./databases/memcached.ts";
+import { mysql } from "./databases/mysql.ts";
+import { postgres } from "./databases/postgres.ts";
+import { redis } from "./databases/redis.ts";
+import { ftp } from "./ftp.ts";
+import { http } from "./http.ts";
+import { imap } from "./mail/imap.ts";
+import { pop3 } from "./mail/pop3.ts";
+import { smtp } from "./mail/smtp.ts";
+import type { ServiceName } from "./names.ts";
+import { vnc } from "./screens/vnc.ts";
+import type { Service } from "./service.ts";
+import { banner, print, tarpit } from "./simple.ts";
+import { telnet } from "./telnet.ts";
+
+/** What serves each name. Those of TLS get the bytes inside. */
+export const SERVICES: Readonly<Record<ServiceName, Service>> = {
+  telnet, ftp, http, https: http, smtp, pop3, imap, mysql, postgres, redis, memcached, vnc, print, banner, tarpit,
+};
+
+/** Those that begin with TLS. */
+export const TLS_SERVICES: ReadonlySet<ServiceName> = new Set(["https"]);

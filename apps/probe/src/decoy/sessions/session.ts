@@ -1,0 +1,104 @@
+/** One connection to a service of a decoy: bounded in bytes and time, and of no harm to any other. */
+import type { HoneypotStage } from "@lanthorn/contract/uplink";
+import type { Clock } from "@lanthorn/runtime";
+import type { Duplex } from "node:stream";
+import type { Peer, Service, Stage } from "../services/service.ts";
+
+/** What a session stands on. */
+export interface SessionDeps {
+  readonly service: Service;
+  readonly stage: Stage;
+  readonly address: string;
+  /** @param detail Printable. */
+  readonly onStep: (rung: HoneypotStage, username: string, detail: string) => void;
+  readonly onEnd: () => void;
+  /** A service threw. */
+  readonly onFailure: (error: unknown) => void;
+  readonly isBait: (username: string, isPassword: (password: string) => boolean) => boolean;
+  readonly randomBytes: (octets: number) => Buffer;
+  readonly clock: Pick<Clock, "after" | "now">;
+}
+
+/** Nobody needs more to give a password. */
+const MAX_INPUT_BYTES = 128 * 1024;
+/** A client that asks and does not read. */
+const MAX_UNREAD_BYTES = 64 * 1024;
+const MAX_SESSION_MS = 3_600_000;
+/** Beyond it the tasks of a session are a client that asks faster than it is answered. */
+const MAX_TASKS = 16;
+const MAX_TEXT = 255;
+
+/**
+ * Serves it until either side ends it.
+ * @param socket Connected; closed with the session.
+ */
+export function openSession(socket: Duplex, deps: SessionDeps): void {
+  const tasks = new Set<() => void>();
+  let [octets, isOpen] = [0, true];
+  const end = () => {
+    if (!isOpen) return;
+    isOpen = false;
+    for (const cancel of tasks) cancel();
+    socket.destroy();
+    deps.onEnd();
+  };
+  const guard = (task: () => void) => {
+    try {
+      task();
+    } catch (error) {
+      deps.onFailure(error);
+      end();
+    }
+  };
+  const after = (ms: number, task: () => void) => {
+    const cancel = deps.clock.after(ms, () => {
+      tasks.delete(cancel);
+      guard(task);
+    });
+    tasks.add(cancel);
+  };
+  socket.on("error", end);
+  socket.on("close", end);
+  const peer = createPeer(socket, deps, { end, later: (ms, task) => (tasks.size < MAX_TASKS ? after(ms, task) : end()) });
+  after(MAX_SESSION_MS, end);
+  guard(() => {
+    const read = deps.service(peer, deps.stage);
+    socket.on("data", (bytes: Buffer) => {
+      if (!isOpen) return;
+      if (octets === 0) deps.onStep("banner", "", "");
+      octets += bytes.length;
+      if (octets > MAX_INPUT_BYTES) return end();
+      guard(() => read(bytes));
+    });
+  });
+}
+
+function createPeer(socket: Duplex, deps: SessionDeps, { end, later }: { readonly end: () => void; readonly later: Peer["later"] }): Peer {
+  const toBuffer = (data: string | Uint8Array) => (typeof data === "string" ? Buffer.from(data, "utf8") : data);
+  return {
+    address: deps.address,
+    send(data) {
+      if (!socket.writable || data.length === 0) return;
+      if (socket.writableLength > MAX_UNREAD_BYTES) end();
+      else socket.write(toBuffer(data));
+    },
+    end(data = "") {
+      if (socket.writable) socket.end(toBuffer(data));
+      // What it still sends is of no use; the session ends when it has read.
+      socket.removeAllListeners("data").resume();
+    },
+    reached: (rung, username, detail) => deps.onStep(rung, printable(username), printable(detail)),
+    tried(username, isPassword) {
+      const isBait = deps.isBait(username, isPassword);
+      deps.onStep(isBait ? "bait_credential" : "credential", printable(username), isBait ? "used a bait credential" : "");
+    },
+    later,
+    random: deps.randomBytes,
+    now: () => new Date(deps.clock.now()),
+  };
+}
+
+/** Without what would move a terminal's cursor or change the direction of writing. */
+function printable(text: string): string {
+  return text.slice(0, MAX_TEXT).replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, ".");
+}

@@ -1,0 +1,81 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { EVENTS, type EventData } from "@lanthorn/contract";
+import { alertIdOf } from "@lanthorn/runtime";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { LAN, PROBE_BOX } from "../lab/host-plan.ts";
+import { canMakeLabs } from "../lab/testing.ts";
+import { waitFor } from "../lab/wait-for.ts";
+import { type Daemon, startDaemon } from "./daemon.ts";
+import { PROBE } from "./deployment.ts";
+import { openSite, type Site } from "./site.ts";
+
+const BAIT = "Blue-Heron-4";
+/** Guesses passwords of a decoy's FTP, one connection for each, and prints how many were refused. */
+const GUESS = `const { connect } = require("node:net"); const [user, times, password] = process.argv.slice(1); let refused = 0;
+const guess = (n) => new Promise((resolve) => { const s = connect(2121, "${PROBE_BOX.lanAddress}"); s.on("error", resolve); s.on("close", resolve);
+s.on("data", (d) => { const t = String(d); if (t.startsWith("220")) s.write("USER " + user + "\\r\\n"); else if (t.startsWith("331")) s.write("PASS " + (password ?? n) + "\\r\\n"); else { refused += t.startsWith("530") ? 1 : 0; s.destroy(); } }); });
+(async () => { for (let left = Number(times); left > 0; left -= 100) await Promise.all(Array.from({ length: Math.min(100, left) }, (_, n) => guess(n))); console.log(refused); })()`;
+
+describe.skipIf(!canMakeLabs())("decoys of a site", () => {
+  const folder = mkdtempSync(join(tmpdir(), "lanthorn-decoys-"));
+  const shared = join(folder, "shared");
+  let site: Site;
+  let decoys: Daemon | null = null;
+  const startDecoys = async () => {
+    decoys = await startDaemon({
+      script: PROBE, args: ["decoy", "--config", join(folder, "decoy.toml")], env: {}, namespace: site.lab.probe.namespace, logFile: join(folder, "decoys.log"),
+    });
+  };
+
+  beforeAll(async () => {
+    mkdirSync(shared);
+    writeFileSync(join(folder, "decoy.toml"), [
+      `data_dir = ${JSON.stringify(folder)}`, `link_directory = ${JSON.stringify(shared)}`,
+      `[[decoys]]\nname = "files2"\naddress = "${PROBE_BOX.lanAddress}"\nservices = [{ service = "ftp", port = 2121 }, { service = "telnet", port = 2323 }]`,
+      `[[bait]]\nusername = "backup"\npassword = "${BAIT}"\n`,
+    ].join("\n"));
+    site = await openSite({ hosts: ["gateway", "laptop", "printer"], events: ["honeypot_hit"], probeEnv: { LANTHORN_DECOY_DIRECTORY: shared } });
+    await startDecoys();
+  });
+  afterAll(async () => {
+    await decoys?.kill();
+    await site?.close();
+    rmSync(folder, { recursive: true, force: true });
+  }, 60_000);
+
+  const guess = async (...args: readonly string[]) => Number((await site.lab.exec("laptop", process.execPath, ["-e", GUESS, ...args], { timeoutMs: 240_000 })).stdout);
+  const hits = (): readonly EventData<"honeypot_hit">[] => site.frames.flatMap(({ event, data }) => (event === "honeypot_hit" ? [EVENTS.honeypot_hit.data.parse(data)] : []));
+  const alerts = async () => (await site.collector.rest.listAlerts({ source: "honeypot" })).data;
+
+  test("a thousand guesses are one alert with the device; a bait credential makes it critical", async () => {
+    await waitFor("the laptop in the inventory", async () => (await site.collector.rest.listDevices()).data.length >= 2 || null);
+    expect(await guess("root", "1000")).toBe(1000);
+    const hit = await waitFor("the guess", () => hits().find(({ stage }) => stage === "credential") ?? null);
+    expect(hit).toMatchObject({ decoy: "files2", service: "ftp", severity: "high", username: "root", destination_port: 2121, mitre_techniques: expect.arrayContaining(["T1110.001"]) });
+    expect(hit.source_mac).not.toBe("");
+    const alert = await waitFor("its alert", async () => (await alerts()).find(({ severity }) => severity === "high") ?? null);
+    expect(alert).toMatchObject({ id: alertIdOf(site.probeId, hit.incident_id ?? ""), type: "honeypot_hit", status: "open", device_ip: hit.source_ip });
+    expect(alert.device_id).not.toBeNull();
+    await guess("backup", "1", BAIT);
+    await waitFor("the rise", async () => (await alerts()).find(({ severity }) => severity === "critical") ?? null);
+    expect((await alerts()).map(({ id }) => id)).toEqual([alert.id]);
+    expect(hits().length).toBeLessThan(6);
+    expect(JSON.stringify(hits())).not.toContain(BAIT);
+  });
+
+  test("kills of either side lose nothing and double no alert; a scan of the whole network by the probe raises none", async () => {
+    const before = hits().length;
+    await site.probe().kill();
+    await decoys?.kill();
+    await startDecoys();
+    expect(await guess("joe", "3")).toBe(3);
+    await site.startProbe();
+    await waitFor("what happened while the probe was away", () => hits().slice(before).find(({ usernames }) => usernames?.includes("joe")) ?? null);
+    expect((await alerts()).length).toBe(1);
+    const { id } = await site.collector.rest.startScan({ site_id: site.siteId, target: LAN.subnet, profile: "quick" });
+    await waitFor("the end of the scan", async () => ((await site.collector.rest.readScan(id)).status === "completed") || null);
+    expect((await alerts()).length).toBe(1);
+  });
+});
