@@ -33,7 +33,7 @@ describe.skipIf(!canMakeLabs())("decoys of a site", () => {
     mkdirSync(shared);
     writeFileSync(join(folder, "decoy.toml"), [
       `data_dir = ${JSON.stringify(folder)}`, `link_directory = ${JSON.stringify(shared)}`,
-      `[[decoys]]\nname = "files2"\naddress = "${PROBE_BOX.lanAddress}"\nservices = [{ service = "ftp", port = 2121 }, { service = "telnet", port = 2323 }]`,
+      `[[decoys]]\nname = "files2"\naddress = "${PROBE_BOX.lanAddress}"\nservices = [{ service = "ftp", port = 2121 }, { service = "telnet", port = 2323 }, { service = "ssh", port = 2222 }, { service = "https", port = 4443 }]`,
       `[[bait]]\nusername = "backup"\npassword = "${BAIT}"\n`,
     ].join("\n"));
     site = await openSite({ hosts: ["gateway", "laptop", "printer"], events: ["honeypot_hit"], probeEnv: { LANTHORN_DECOY_DIRECTORY: shared } });
@@ -48,6 +48,11 @@ describe.skipIf(!canMakeLabs())("decoys of a site", () => {
   const guess = async (...args: readonly string[]) => Number((await site.lab.exec("laptop", process.execPath, ["-e", GUESS, ...args], { timeoutMs: 240_000 })).stdout);
   const hits = (): readonly EventData<"honeypot_hit">[] => site.frames.flatMap(({ event, data }) => (event === "honeypot_hit" ? [EVENTS.honeypot_hit.data.parse(data)] : []));
   const alerts = async () => (await site.collector.rest.listAlerts({ source: "honeypot" })).data;
+
+  test("are all served, those that need keys too", () => {
+    const places = decoys?.ready["places"] as readonly { readonly service: string; readonly problem: string | null }[];
+    expect(places.map(({ service, problem }) => [service, problem])).toEqual([["ftp", null], ["telnet", null], ["ssh", null], ["https", null]]);
+  });
 
   test("a thousand guesses are one alert with the device; a bait credential makes it critical", async () => {
     await waitFor("the laptop in the inventory", async () => (await site.collector.rest.listDevices()).data.length >= 2 || null);

@@ -17,8 +17,9 @@ await build({
   platform: "node",
   target: "node20.19",
   conditions: ["@lanthorn/source"],
-  // Native: they look for their binary beside themselves. `pg` works without the last one, which is not installed.
-  external: ["better-sqlite3", "@node-rs/argon2", "pg-native"],
+  // Native: they look for their binary beside themselves. `pg` works without pg-native, which is not installed, and ssh2 without what follows,
+  // which is faster ciphers.
+  external: ["better-sqlite3", "@node-rs/argon2", "pg-native", "cpu-features", "*.node"],
   // A copy of Node's own streams for browsers; mqtt and bl ask for it.
   alias: { "readable-stream": "stream" },
   // V8 keeps the text of a program in memory. Names stay, so that a stack trace can be read.
@@ -28,6 +29,6 @@ await build({
   sourcemap: true,
   sourcesContent: false,
   // For libraries in CommonJS.
-  banner: { js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);' },
+  banner: { js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url), __dirname = import.meta.dirname;' },
   logLevel: "warning",
 });

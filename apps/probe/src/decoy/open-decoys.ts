@@ -12,6 +12,7 @@ import { decoyCertificate } from "./personas/certificate.ts";
 import type { ServicePlace } from "./personas/persona.ts";
 import { PERSONAS } from "./personas/table.ts";
 import type { Stage } from "./services/service.ts";
+import { createSshHost } from "./services/ssh/ssh-host.ts";
 import { SERVICES, TLS_SERVICES } from "./services/table.ts";
 import { type DecoyListener, listenDecoy } from "./sessions/listen.ts";
 import { openSession } from "./sessions/session.ts";
@@ -103,11 +104,17 @@ async function openPlaces(settings: DecoysSettings, clock: Clock, accept: (socke
   const places: ServedPlace[] = [];
   for (const decoy of settings.decoys) {
     const persona = PERSONAS[decoy.persona];
-    const stage: Stage = { persona, hostname: decoy.hostname ?? decoy.name.replaceAll(/[^A-Za-z0-9-]/g, "-") };
+    const hostname = decoy.hostname ?? decoy.name.replaceAll(/[^A-Za-z0-9-]/g, "-");
     const services = decoy.services ?? persona.services;
-    const tls = services.some(({ service }) => TLS_SERVICES.has(service)) ? await secureContext(settings.data_dir, stage.hostname, clock.now()) : null;
+    const ssh = persona.ssh !== null && services.some(({ service }) => service === "ssh") ? await createSshHost({ dataDir: settings.data_dir, hostname, ident: persona.ssh }) : null;
+    const stage: Stage = { persona, hostname, ssh };
+    const tls = services.some(({ service }) => TLS_SERVICES.has(service)) ? await secureContext(settings.data_dir, hostname, clock.now()) : null;
     for (const { service, port } of services) {
       const place = { decoy: decoy.name, address: decoy.address, service };
+      if (service === "ssh" && ssh === null) {
+        places.push({ ...place, port, problem: `nothing here passes for the SSH of a ${decoy.persona}: leave it out, or choose another persona` });
+        continue;
+      }
       try {
         const listener = await listenDecoy(decoy.address, port, (socket, source) =>
           accept(socket, source, { decoy, service, port: listener.port, stage, tls: TLS_SERVICES.has(service) ? tls : null }));

@@ -11,8 +11,8 @@ export interface ServicePlace {
 export interface Persona {
   /** Where the configuration names no services. */
   readonly services: readonly ServicePlace[];
-  /** RFC 4253 section 4.2, without `SSH-2.0-`. */
-  readonly ssh: string;
+  /** RFC 4253 section 4.2, without `SSH-2.0-`; null where none of ours would pass for its SSH. */
+  readonly ssh: string | null;
   /** Before the login prompt of telnet, and the prompt. */
   readonly telnet: { readonly issue: string; readonly prompt: string; readonly refused: string };
   readonly ftp: { readonly greeting: string; readonly family: "vsftpd" | "plain" };

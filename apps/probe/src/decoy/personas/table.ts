@@ -7,14 +7,14 @@ export const PERSONA_NAMES = ["linux", "nas", "database", "printer", "switch", "
 export type PersonaName = (typeof PERSONA_NAMES)[number];
 
 const PORTS: Readonly<Record<Exclude<ServiceName, "banner" | "tarpit">, number>> = {
-  telnet: 23, ftp: 21, http: 80, https: 443, smtp: 25, pop3: 110, imap: 143, mysql: 3306, postgres: 5432, redis: 6379, memcached: 11_211, vnc: 5900, print: 9100,
+  ssh: 22, telnet: 23, ftp: 21, http: 80, https: 443, smtp: 25, pop3: 110, imap: 143, mysql: 3306, postgres: 5432, redis: 6379, memcached: 11_211, vnc: 5900, print: 9100,
 };
 
 const on = (...names: readonly (keyof typeof PORTS)[]): readonly ServicePlace[] => names.map((service) => ({ service, port: PORTS[service] }));
 
 /** Debian 11, the last whose OpenSSH has no key exchange that a library of Node's lacks. */
 const LINUX: Persona = {
-  services: on("ftp", "telnet", "http", "smtp", "pop3", "imap"),
+  services: on("ssh", "ftp", "http", "smtp", "pop3", "imap"),
   ssh: "OpenSSH_8.4p1 Debian-5+deb11u3",
   telnet: { issue: "Debian GNU/Linux 11\r\n", prompt: "%h login: ", refused: "\r\nLogin incorrect\r\n" },
   ftp: { greeting: "(vsFTPd 3.0.3)", family: "vsftpd" },
@@ -32,10 +32,10 @@ const LINUX: Persona = {
 /** What each persona says. The texts are those of common products, without their names where these are trademarks of one maker alone. */
 export const PERSONAS: Readonly<Record<PersonaName, Persona>> = {
   linux: LINUX,
-  database: { ...LINUX, services: on("mysql", "postgres", "redis", "memcached") },
+  database: { ...LINUX, services: on("ssh", "mysql", "postgres", "redis", "memcached") },
   nas: {
     ...LINUX,
-    services: on("ftp", "telnet", "http", "https"),
+    services: on("ssh", "ftp", "http", "https"),
     ssh: "OpenSSH_8.2",
     telnet: { issue: "", prompt: "%h login: ", refused: "\r\nLogin incorrect\r\n" },
     ftp: { greeting: "%h FTP server ready.", family: "plain" },
@@ -45,6 +45,7 @@ export const PERSONAS: Readonly<Record<PersonaName, Persona>> = {
   printer: {
     ...LINUX,
     services: on("ftp", "telnet", "http", "https", "print"),
+    ssh: null,
     telnet: { issue: "", prompt: "%h login: ", refused: "\r\nLogin incorrect\r\n" },
     ftp: { greeting: "%h Print Server Ready", family: "plain" },
     http: { server: "Virata-EmWeb/R6_2_1", title: "%h - Embedded Web Server", path: "/sign_in" },
@@ -52,14 +53,14 @@ export const PERSONAS: Readonly<Record<PersonaName, Persona>> = {
   switch: {
     ...LINUX,
     services: on("telnet", "http"),
-    ssh: "Cisco-1.25",
+    ssh: null,
     telnet: { issue: "\r\n\r\nUser Access Verification\r\n\r\n", prompt: "Username: ", refused: "\r\n% Login invalid\r\n\r\n" },
     http: { server: "cisco-IOS", title: "%h", path: "/login" },
   },
   camera: {
     ...LINUX,
     services: on("telnet", "http", "ftp"),
-    ssh: "dropbear_2019.78",
+    ssh: null,
     telnet: { issue: "", prompt: "%h login: ", refused: "\r\nLogin incorrect\r\n" },
     ftp: { greeting: "%h FTP server ready.", family: "plain" },
     http: { server: "App-webs/", title: "%h - Live view", path: "/doc/page/login.asp" },

@@ -1,6 +1,6 @@
 /** What a decoy can serve. */
 export const SERVICE_NAMES = [
-  "telnet", "ftp", "http", "https", "smtp", "pop3", "imap", "mysql", "postgres", "redis", "memcached", "vnc", "print", "banner", "tarpit",
+  "ssh", "telnet", "ftp", "http", "https", "smtp", "pop3", "imap", "mysql", "postgres", "redis", "memcached", "vnc", "print", "banner", "tarpit",
 ] as const;
 /** One of `SERVICE_NAMES`. */
 export type ServiceName = (typeof SERVICE_NAMES)[number];

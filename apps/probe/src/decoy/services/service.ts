@@ -1,16 +1,21 @@
 /** What a service has of a connection, and what it gives the session. */
 import type { HoneypotStage } from "@lanthorn/contract/uplink";
+import type { Socket } from "node:net";
 import type { Persona } from "../personas/persona.ts";
 
 /** The decoy that a service plays a part of. */
 export interface Stage {
   readonly hostname: string;
   readonly persona: Persona;
+  /** Serves the peer's stream until it ends; null where the decoy has no SSH. */
+  readonly ssh: ((peer: Peer) => void) | null;
 }
 
 /** The client of one connection. All that is done with it is bounded by the session. */
 export interface Peer {
   readonly address: string;
+  /** For a library that reads and writes by itself. */
+  readonly stream: Socket;
   send(data: string | Uint8Array): void;
   /** Sends what there is, then closes. */
   end(data?: string | Uint8Array): void;

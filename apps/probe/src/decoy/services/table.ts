@@ -11,11 +11,12 @@ import type { ServiceName } from "./names.ts";
 import { vnc } from "./screens/vnc.ts";
 import type { Service } from "./service.ts";
 import { banner, print, tarpit } from "./simple.ts";
+import { ssh } from "./ssh/ssh.ts";
 import { telnet } from "./telnet.ts";
 
 /** What serves each name. Those of TLS get the bytes inside. */
 export const SERVICES: Readonly<Record<ServiceName, Service>> = {
-  telnet, ftp, http, https: http, smtp, pop3, imap, mysql, postgres, redis, memcached, vnc, print, banner, tarpit,
+  ssh, telnet, ftp, http, https: http, smtp, pop3, imap, mysql, postgres, redis, memcached, vnc, print, banner, tarpit,
 };
 
 /** Those that begin with TLS. */

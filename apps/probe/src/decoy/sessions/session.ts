@@ -1,7 +1,7 @@
 /** One connection to a service of a decoy: bounded in bytes and time, and of no harm to any other. */
 import type { HoneypotStage } from "@lanthorn/contract/uplink";
 import type { Clock } from "@lanthorn/runtime";
-import type { Duplex } from "node:stream";
+import type { Socket } from "node:net";
 import type { Peer, Service, Stage } from "../services/service.ts";
 
 /** What a session stands on. */
@@ -32,7 +32,7 @@ const MAX_TEXT = 255;
  * Serves it until either side ends it.
  * @param socket Connected; closed with the session.
  */
-export function openSession(socket: Duplex, deps: SessionDeps): void {
+export function openSession(socket: Socket, deps: SessionDeps): void {
   const tasks = new Set<() => void>();
   let [octets, isOpen] = [0, true];
   const end = () => {
@@ -73,10 +73,11 @@ export function openSession(socket: Duplex, deps: SessionDeps): void {
   });
 }
 
-function createPeer(socket: Duplex, deps: SessionDeps, { end, later }: { readonly end: () => void; readonly later: Peer["later"] }): Peer {
+function createPeer(socket: Socket, deps: SessionDeps, { end, later }: { readonly end: () => void; readonly later: Peer["later"] }): Peer {
   const toBuffer = (data: string | Uint8Array) => (typeof data === "string" ? Buffer.from(data, "utf8") : data);
   return {
     address: deps.address,
+    stream: socket,
     send(data) {
       if (!socket.writable || data.length === 0) return;
       if (socket.writableLength > MAX_UNREAD_BYTES) end();
