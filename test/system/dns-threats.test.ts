@@ -112,6 +112,20 @@ describe.skipIf(!canMakeLabs())("threats in other people's DNS", () => {
     expect(threats().map(({ category, query_name: name }) => [category, name]).filter(([category]) => category !== "generated_names")).toEqual([]);
   });
 
+  test("a name that a list of the collector's has is an alert also where another resolver answers it", async () => {
+    await site.collector.rest.createDnsList({ name: "Beacons", category: "command-and-control", names: "bad-beacon.example" });
+    const traffic = async () => (await site.collector.rest.listProbes()).data[0]?.health?.traffic;
+    await waitFor("the names at the probe", async () => ((await traffic())?.dns?.listed_names ?? 0) > 0 || null, { everyMs: 1000 });
+    await ask(5300, [["www.good.example", "A"], ["bad-beacon.example", "A"]]);
+    const threat = await threatOf("command-and-control", "Beacons");
+    expect(threat).toMatchObject({
+      mode: "passive", action: "reported", severity: "critical", feed: "Beacons", lists: ["Beacons"], query_name: "bad-beacon.example", query_type: "A", server_ip: SERVER, blocked_record: null, mitre_techniques: ["T1071"],
+    });
+    expect(threat.packets?.length).toBe(1);
+    const alert = await waitFor("its alert", async () => (await site.collector.rest.listAlerts({ source: "dns" })).data.find(({ id }) => id === alertIdOf(site.probeId, threat.incident_id ?? "")) ?? null);
+    expect(alert).toMatchObject({ type: "dns_threat", severity: "critical", device_ip: threat.client_ip });
+  });
+
   test("a tunnel of dns2tcp is one alert that says what to do, a call, and a capture in which its frame is marked", async () => {
     const file = join(folder, "dns2tcpd.conf");
     writeFileSync(file, `listen = ${SERVER}\nport = 53\nuser = root\nchroot = ${folder}\ndomain = ${DOMAINS.dns2tcp}\nkey = pw\nresources = web:127.0.0.1:8099\n`);
@@ -141,8 +155,8 @@ describe.skipIf(!canMakeLabs())("threats in other people's DNS", () => {
     expect(await threatOf("tunnel", "tunnel-two.net")).toMatchObject({ mode: "passive", severity: "high" });
     const alerts = await waitFor("the alerts", async () => {
       const found = (await site.collector.rest.listAlerts({ source: "dns", status: "open" })).data;
-      return found.length >= 3 ? found : null;
+      return found.length >= 4 ? found : null;
     });
-    expect(alerts.map(({ subject }) => subject.split(" ").slice(1).join(" ")).toSorted((a, b) => (a < b ? -1 : 1))).toEqual(["generated_names", "tunnel tunnel-one.com", "tunnel tunnel-two.net"]);
+    expect(alerts.map(({ subject }) => subject.split(" ").slice(1).join(" ")).toSorted((a, b) => (a < b ? -1 : 1))).toEqual(["command-and-control Beacons", "generated_names", "tunnel tunnel-one.com", "tunnel tunnel-two.net"]);
   });
 });

@@ -27,7 +27,7 @@ export async function replayDns(deps: {
     publisher: createPublisher({ db, outbox: { append: deps.print }, log: deps.log, what: "threats in DNS" }), store: createOngoingStore(db, "dns_threats", ThreatData), macAt: () => "",
     isInternal: createHomeNetworks(deps.homeNetworks, () => []), clock,
   });
-  const watch = createDnsWatch({ settings: deps.settings, random: NOT_RANDOM, onSuspicion: (suspicion) => threats.report(fromSuspicion(suspicion, null)) });
+  const watch = createDnsWatch({ settings: deps.settings, random: NOT_RANDOM, onSuspicion: (suspicion) => threats.report(fromSuspicion(suspicion, null)), onListed: (finding) => threats.report(finding) });
   await readFlows({
     paths: [deps.path], random: NOT_RANDOM, print: () => undefined,
     onMessage(flow, message) {

@@ -98,12 +98,15 @@ function wire(
   openDecoyLink(context, queue, watch.discovery.macAt);
   const dnsLists = openDnsLists(context);
   const onBundle = (name: string) => {
-    if (name === BLOCK_LISTS) dnsLists?.changed();
+    if (name === BLOCK_LISTS) {
+      dnsLists?.changed();
+      traffic?.changed("names");
+    }
     if (name !== INTRUSION_RULES) return;
-    traffic?.rulesChanged();
+    traffic?.changed("rules");
     intrusions?.rulesChanged();
   };
-  const transfers = deps.replay ? null : openTransfers({ ...context, ...configuration, dataDir: configuration.data_dir, outbox: queue.outbox, onBundle, isUsed: (name) => name !== BLOCK_LISTS || dnsLists !== null });
+  const transfers = deps.replay ? null : openTransfers({ ...context, ...configuration, dataDir: configuration.data_dir, outbox: queue.outbox, onBundle, isUsed: (name) => name !== BLOCK_LISTS || dnsLists !== null || (traffic !== null && configuration.traffic.dns.enabled) });
   const takeBack = (name: string, reason: string) => {
     transfers?.bundles.failed(name, reason);
     onBundle(name);

@@ -53,6 +53,8 @@ export type FoundIntrusion = z.infer<typeof FoundIntrusion>;
 export const FoundDnsThreat = z.object({
   campaign: z.string().max(1024), category: z.string().max(64), severity: Severity, times: z.int().min(1).max(1_000_000_000), at: Milliseconds, client_ip: z.string().max(45),
   server_ip: z.string().max(45), name: z.string().max(1024), type: z.string().max(16), samples: z.array(z.string().max(1024)).max(8), reason: z.string().max(1024),
+  /** The list that has the name, "" for a detector; all that have it; the record of an answer that it has; since when. */
+  feed: z.string().max(128), lists: z.array(z.string().max(128)).max(16), blocked_record: z.string().max(1024).nullable(), listed_at: Milliseconds.nullable(),
   techniques: z.array(z.string().max(16)).max(32), packet: z.base64().max(MAX_PACKET_TEXT).nullable(),
 });
 export type FoundDnsThreat = z.infer<typeof FoundDnsThreat>;
@@ -76,7 +78,7 @@ export type CommandAnswer = { readonly data: Reply["data"] } | CommandRefused;
 
 /** What the process counts; the daemon adds what it knows of the process itself. Sums since the process began. */
 export const ProcessCounters = z.object({
-  ...TrafficHealth.pick({ interfaces: true, shed: true, ring: true, captures: true, continuous: true, flows: true }).shape,
+  ...TrafficHealth.pick({ interfaces: true, shed: true, ring: true, captures: true, continuous: true, flows: true, dns: true }).shape,
   /** Why an interface cannot be read or nothing can be written, in words; null for nothing. */
   problem: z.string().max(512).nullable(),
   /** Frames that this process had no time or room for, beside what the kernel dropped. */
@@ -108,6 +110,8 @@ export const ToProcess = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("command"), id: z.int().min(1), command: z.enum(TRAFFIC_COMMANDS), data: z.record(z.string(), z.unknown()) }),
   /** Another version of the rules is installed, or none is any more. */
   z.object({ kind: z.literal("rules") }),
+  /** Another version of the block lists is installed. */
+  z.object({ kind: z.literal("names") }),
   /** The queue has what was `recorded` about this file. */
   z.object({ kind: z.literal("noted"), pcap_id: Id, state: z.string().max(16) }),
 ]);

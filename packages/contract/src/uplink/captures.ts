@@ -196,5 +196,12 @@ export const TrafficHealth = z.object({
     to: Instant.nullable().describe("When the newest packet was seen. Null while there is none."),
     problem: z.string().max(255).nullable().describe("Why it does not write now, in words. Null where it does."),
   }).nullable().describe("What is recorded continuously on the probe's disk. Null where that is off."),
+  dns: z.object({
+    messages: Count.describe("Messages of DNS that were read."),
+    suspicions: Count.describe("How often a detector had something to say."),
+    evicted: Count.describe("Facts about clients and domains that were forgotten, because there were too many."),
+    listed_names: Count.describe("Names and networks of lists of malware, phishing or command and control that what clients ask and say is compared with. 0 where the site has none."),
+    listed: Count.describe("How often one of them was asked for or spoken to."),
+  }).optional().describe("What is found in clients' DNS, TLS, QUIC and HTTP. Since the process began. Older probes do not report it."),
 });
 export type TrafficHealth = z.infer<typeof TrafficHealth>;

@@ -18,6 +18,8 @@ export interface PassiveDns {
   hello(fact: HelloFact): void;
   /** DHCP named these resolvers to a client. */
   resolversNamed(addresses: readonly string[]): void;
+  /** Whether an address was seen to answer others within the hour before: what it asks on is asked by its clients. @param at Microseconds since the epoch. */
+  isResolver(address: string, at: number): boolean;
   counters(): PassiveDnsCounters;
 }
 
@@ -62,8 +64,10 @@ export function createPassiveDns(options: PassiveDnsOptions): PassiveDns {
   const rebinding = createRebindingDetector(deps);
   const rogue = createRogueResolverDetector(deps);
   const encrypted = createEncryptedDnsDetector(deps);
-  /** Resolvers that were seen to answer, by when they did last: what they ask on is asked by their clients. */
+  /** Resolvers that were seen to answer, by when they did last. */
   const forwarders = createRecentMap<string, number>(MAX_FORWARDERS);
+
+  const isResolver = (address: string, at: number) => Math.abs(at - (forwarders.peek(address) ?? Number.NEGATIVE_INFINITY)) < HOUR;
 
   const shapes = createRecentMap<string, NameShape | null>(MAX_SHAPES);
 
@@ -102,11 +106,12 @@ export function createPassiveDns(options: PassiveDnsOptions): PassiveDns {
       const { name, domain, publicSuffix, isPrivateSuffix } = shape;
       // Not spread: that costs as much as all detectors together.
       const named: NamedExchange = { message, bytes: exchange.bytes, client, server, clientPort: exchange.clientPort, at, name, type: question.type, domain, publicSuffix, isPrivateSuffix };
-      const isForwarded = Math.abs(at - (forwarders.peek(client) ?? Number.NEGATIVE_INFINITY)) < HOUR;
+      const isForwarded = isResolver(client, at);
       if (message.isResponse) onAnswer(named, isForwarded);
       else onQuery(named, isForwarded);
     },
     hello: (fact) => encrypted.hello(fact),
+    isResolver,
     resolversNamed: (addresses) => deps.site.add(addresses),
     counters: () => ({
       messages, suspicions,

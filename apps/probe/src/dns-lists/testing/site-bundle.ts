@@ -18,11 +18,13 @@ export function everyone(...listIds: readonly string[]): DnsBundlePolicy["polici
   };
 }
 
-/** @param lists The names of each list by its id, as parts of text. @returns Files as a collector makes them. */
-export function siteFiles(lists: Readonly<Record<string, readonly string[]>>, policy: Partial<DnsBundlePolicy> = {}): ReadonlyMap<string, Buffer> {
+/** @param lists The names of each list by its id, as parts of text. @param categories By id; advertising where it is left out. @returns Files as a collector makes them. */
+export function siteFiles(
+  lists: Readonly<Record<string, readonly string[]>>, policy: Partial<DnsBundlePolicy> = {}, categories: Readonly<Record<string, string>> = {},
+): ReadonlyMap<string, Buffer> {
   const files = new Map<string, Buffer>();
   const listed = Object.entries(lists).map(([id, texts]): DnsBundleLists["lists"][number] => ({
-    id, name: `List ${id}`, category: "advertising", format: "domains", origin: null, may_rewrite: false, rules: texts.length, parts: texts.map((text) => {
+    id, name: `List ${id}`, category: categories[id] ?? "advertising", format: "domains", origin: null, may_rewrite: false, rules: texts.length, parts: texts.map((text) => {
       const bytes = gzipSync(text);
       const path = `${DNS_BUNDLE_LISTS}${sha256(bytes).slice(0, 32)}.gz`;
       files.set(path, bytes);

@@ -1,10 +1,12 @@
 /** Judges queries by the block lists of this machine and those of the collector. Without a list, and while none was read, every name resolves. */
 import { type AnswerFacts, createVerdictEngine, type DnsClient, type DnsQuery, type NameSet, type Verdict, type VerdictEngine } from "@lanthorn/dns";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
-import { createClientFinder, joinRules, localRules } from "./filter-rules.ts";
+import { createClientFinder } from "../../dns-lists/client-finder.ts";
+import { createSiteLists, type SiteContent } from "../../dns-lists/reading/site-lists.ts";
+import { CURRENT } from "../../dns-lists/shared-folder.ts";
+import { joinRules, localRules } from "./filter-rules.ts";
 import { createNameLists } from "./name-lists.ts";
 import type { FilterSettings, ListSettings } from "./settings.ts";
-import { createSiteLists, type SiteContent } from "./site-lists.ts";
 
 /** What judges. */
 export interface Filter {
@@ -40,7 +42,7 @@ interface Judge {
 export function createFilter({ lists, settings, collectorDirectory, clock, log }: FilterParts): Filter {
   const rules = localRules(lists, settings);
   const names = createNameLists(lists, settings.protected, { clock, log });
-  const siteLists = createSiteLists(collectorDirectory, log);
+  const siteLists = createSiteLists({ directory: collectorDirectory, pointer: CURRENT, categories: null }, log);
   const denies = settings.private_relay === "block" || settings.browser_dns === "block";
   let local: NameSet | null = null;
   let site: SiteContent | null = null;

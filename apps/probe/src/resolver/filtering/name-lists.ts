@@ -1,8 +1,8 @@
 /** Keeps the set of names of all lists as their files are: a new one replaces the old one at once, and a list that is refused leaves it as it was. */
 import { type NameSet, openNameSet } from "@lanthorn/dns";
 import type { Clock, Log } from "@lanthorn/runtime";
-import type { ListOutcome, NamesBuilt, NamesTask } from "./names-messages.ts";
-import { createHashKey, createReadingThread, stampOf } from "./reading-thread.ts";
+import type { ListOutcome, NamesBuilt, NamesTask } from "../../dns-lists/reading/names-messages.ts";
+import { createHashKey, createReadingThread, stampOf } from "../../dns-lists/reading/reading-thread.ts";
 import type { ListSettings } from "./settings.ts";
 
 /** What lists are read by. */

@@ -1,6 +1,7 @@
 /** Counts what clients ask of names that do harm, until the daemon has written it down. */
-import type { Severity } from "@lanthorn/contract/uplink";
-import type { DnsQuery, MatchedRule, Verdict } from "@lanthorn/dns";
+import type { DnsQuery, Verdict } from "@lanthorn/dns";
+import { severityOf } from "../../dns-lists/category.ts";
+import { worstRule } from "../../dns-lists/worst-rule.ts";
 import { type ListedThreat, MAX_LISTS, MAX_SAMPLES } from "./messages.ts";
 
 /** The findings that wait. */
@@ -22,9 +23,6 @@ interface Waiting {
   sent: { readonly number: number; readonly times: number; readonly atMs: number } | null;
 }
 
-/** Of what is for somebody to act on. A blocked name is no compromised device, and advertising is for nobody. */
-const SEVERITIES: Readonly<Record<string, Severity>> = { phishing: "low", malware: "high", command_and_control: "critical", c2: "critical" };
-const ORDER: readonly (Severity | null)[] = ["critical", "high", "medium", "low", "info", null];
 /** Clients and lists at once. */
 const MAX_WAITING = 1024;
 /** What one flush sends: a second's share. */
@@ -48,7 +46,7 @@ export function createThreatTally(policyName: (policyId: string | null) => strin
     },
     judged(query, verdict, address) {
       const rule = worstRule(verdict);
-      const severity = rule && severityOf(rule);
+      const severity = rule && severityOf(rule.category);
       if (!rule || !severity || OWN_ADDRESSES.has(address)) return;
       const key = `${address} ${rule.category} ${rule.listId}`;
       const known = waiting.get(key);
@@ -92,17 +90,4 @@ export function createThreatTally(policyName: (policyId: string | null) => strin
       for (const one of waiting.values()) one.sent = null;
     },
   };
-}
-
-/** The rule of the most harmful category among those that hold and are of the kind of list that decided; null where none did. */
-function worstRule({ action, rule, observed, matches }: Verdict): MatchedRule | null {
-  const decided = action === "allow" ? observed : rule;
-  if (!decided) return null;
-  const rank = (one: MatchedRule) => ORDER.indexOf(severityOf(one));
-  return matches.reduce((worst, one) => (one.listKind === decided.listKind && one.effect.kind !== "allow" && rank(one) < rank(worst) ? one : worst), decided);
-}
-
-function severityOf({ category }: MatchedRule): Severity | null {
-  const key = category.toLowerCase().replaceAll(/[ -]/g, "_");
-  return Object.hasOwn(SEVERITIES, key) ? SEVERITIES[key] ?? null : null;
 }

@@ -1,11 +1,7 @@
 import { createFrameCursor, type openTrafficCapture } from "@lanthorn/packet-io";
 import type { CaptureSettings } from "@lanthorn/contract/uplink";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
-import type { DnsFinding } from "../../dns-threats/finding.ts";
-import { fromSuspicion } from "../../dns-threats/suspicion.ts";
 import { privacyOf } from "../capture-files/privacy.ts";
-import { createDnsWatch } from "../dns/dns-watch.ts";
-import { toThreatMessage } from "../dns/threat-message.ts";
 import { createEvidence, type Evidence } from "../evidence/evidence.ts";
 import type { FromProcess, ProcessCounters, ToProcess } from "../messages.ts";
 import { createRequestedCaptures, type RequestedCaptures } from "../on-demand/captures.ts";
@@ -15,13 +11,12 @@ import { createBlockQueue } from "../ring/block-queue.ts";
 import { createFrameHeaders } from "../ring/frame-headers.ts";
 import { createMemoryRing, type MemoryRing, readBlockFacts, type RingBlock } from "../ring/memory-ring.ts";
 import { toMessage } from "../rules/finding-message.ts";
-import { createFindingRate } from "../rules/finding-rate.ts";
 import { createRuleEngine, type RuleEngine } from "../rules/rule-engine.ts";
 import type { Sink } from "../sinks.ts";
-import { createFlowSinks, type FlowSinks } from "./flow-sinks.ts";
 import { createInterfaceReader, type InterfaceReader } from "./interface-reader.ts";
 import { createShedder, type Shedder } from "./shedder.ts";
 import type { TrafficParts } from "./traffic-parts.ts";
+import { openFlows, type WatchedFlows } from "./watched-flows.ts";
 
 /** The first message. */
 export type Begin = Extract<ToProcess, { kind: "begin" }>;
@@ -35,8 +30,6 @@ export interface TrafficProcess {
 
 const TICK_MS = 250;
 const STATE_MS = 1000;
-/** Of a frame that goes with a finding. */
-const MAX_PACKET_BYTES = 2048;
 
 /** What a process needs of the world. */
 export interface ProcessDeps {
@@ -66,8 +59,9 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
   });
   for (const gap of gaps) evidence.addGap(gap);
   const rules: RuleEngine = openRules(deps, () => flows.frame());
-  const flows: FlowSinks = openFlows(deps, rules);
+  const flows = openFlows(deps, rules);
   rules.load();
+  flows.loadNames();
   const captures = createRequestedCaptures({ ...shared, settings: settings.on_demand });
   const watches = createWatches({ ...shared, privacy: () => privacyOf(site) });
   // In the order of their importance: at overload the last are left out first. The ring itself is before them all.
@@ -117,6 +111,8 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
           break;
         case "rules":
           return rules.load();
+        case "names":
+          return flows.loadNames();
       }
     },
     async close() {
@@ -137,26 +133,6 @@ function openRing({ begin: { settings }, parts }: ProcessDeps, onEvict: (block: 
 
 function openRules({ begin: { data_dir: dataDir, home_networks: homeNetworks }, send, clock, log }: ProcessDeps, frame: () => Uint8Array | null): RuleEngine {
   return createRuleEngine({ dataDir, homeNetworks, frame, clock, log, send: (finding) => send({ kind: "found", intrusion: toMessage(finding) }) });
-}
-
-/** Flows, with rules and the detectors of threats in what clients ask. */
-function openFlows({ begin: { settings: { dns: settings } }, send, clock, random }: ProcessDeps, rules: RuleEngine): FlowSinks {
-  const findings = createFindingRate<DnsFinding>({
-    clock, send: (finding) => send({ kind: "dns_threat", threat: toThreatMessage(finding) }), kindOf: ({ category, campaign, clientIp }) => ({ wide: `${category} ${campaign}`, narrow: `${category} ${campaign} ${clientIp}` }),
-  });
-  const { onMessage } = createDnsWatch({ settings, random, onSuspicion: (suspicion) => findings.add(fromSuspicion(suspicion, copyOf(flows.frame()))) });
-  const flows = createFlowSinks({ random, clock, watch: rules, onMessage });
-  const [table, inspection] = flows.sinks;
-  const close = () => {
-    findings.close();
-    return inspection.close();
-  };
-  return { ...flows, sinks: [table, { ...inspection, close }] };
-}
-
-/** Of a frame in the ring, whose memory is used again. */
-function copyOf(frame: Uint8Array | null): Uint8Array | null {
-  return frame && Buffer.from(frame.subarray(0, MAX_PACKET_BYTES));
 }
 
 /** Each interface, whose blocks go into the ring first. */
@@ -205,7 +181,7 @@ function onDemandSink(captures: RequestedCaptures, watches: Watches): Sink {
 
 function readCounters({ ring, shedder, readers, captures, evidence, flows, rules, ringBytes, parts }: {
   readonly ring: MemoryRing; readonly shedder: Shedder; readonly readers: readonly InterfaceReader[]; readonly captures: RequestedCaptures;
-  readonly evidence: Evidence; readonly flows: FlowSinks; readonly rules: RuleEngine; readonly ringBytes: number; readonly parts: TrafficParts;
+  readonly evidence: Evidence; readonly flows: WatchedFlows; readonly rules: RuleEngine; readonly ringBytes: number; readonly parts: TrafficParts;
 }): ProcessCounters {
   const { seconds, bytes } = ring.state();
   const shed = shedder.state();
@@ -215,6 +191,7 @@ function readCounters({ ring, shedder, readers, captures, evidence, flows, rules
     interfaces: states.map(({ name, up, frames, octets, droppedByKernel, droppedByInterface }) =>
       ({ name, up, frames, octets, dropped_by_kernel: droppedByKernel + droppedByInterface })),
     shed: shed.sinks.map(({ name, frames, octets }) => ({ sink: name, frames, octets })).filter(({ frames }) => frames > 0),
+    dns: flows.dns(),
     ring: { seconds, bytes: Math.min(bytes, ringBytes) }, captures: [...captures.state()], continuous: parts.continuous(), flows: flows.state(),
     rules: rules.state(),
     problem: problem?.slice(0, 512) ?? null, dropped_by_probe: parts.droppedByProbe(), alerts_left_out: evidence.state().alertsLeftOut,

@@ -15,8 +15,8 @@ export interface TrafficSupervisor {
   alert(notice: AlertNotice): void;
   /** Has a command of the collector carried out. Does not reject. */
   command<T extends TrafficCommand>(command: T, data: CommandData<T>): Promise<CommandAnswer>;
-  /** Other rules are installed. */
-  rulesChanged(): void;
+  /** Other rules, or other block lists, are installed. */
+  changed(what: "rules" | "names"): void;
   /** How the engine of intrusion detection does; null before the process has said it. */
   rules(): ProcessCounters["rules"] | null;
   /** The site's settings have changed. */
@@ -134,7 +134,7 @@ export function createTrafficSupervisor(deps: SupervisorDeps): TrafficSupervisor
       if (runner.state() === "failed") return Promise.resolve({ refused: "the traffic process is being started again; try again in some seconds", reason: "not-now" });
       return pending.add((id) => runner.send({ kind: "command", id, command, data }));
     },
-    rulesChanged: () => void runner.send({ kind: "rules" }),
+    changed: (kind) => void runner.send({ kind }),
     rules: () => counters?.rules ?? null,
     configure(next) {
       site = next;

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { DnsQueries } from "@lanthorn/contract/uplink";
 import { toInstant } from "@lanthorn/runtime";
+import { techniquesOf } from "../../../dns-lists/category.ts";
 import type { DnsFinding } from "../../../dns-threats/finding.ts";
 import { typeName } from "../../../dns-threats/suspicion.ts";
 import type { DnsThreats } from "../../../dns-threats/threats.ts";
@@ -10,9 +11,6 @@ import { type ListedThreat, LINK_SOCKET, type ReportedQueries } from "../../../r
 import { listenForResolver, type ResolverListener } from "../../../resolver/link/resolver-listener.ts";
 import type { Queue } from "../open-queue.ts";
 import type { RoundContext } from "../round-context.ts";
-
-/** Techniques of ATT&CK that a list's category shows by itself. */
-const TECHNIQUES: Readonly<Record<string, readonly string[]>> = { command_and_control: ["T1071"], c2: ["T1071"], phishing: ["T1566"] };
 
 /** Takes what the resolver of this machine finds, and what it was asked. @returns Null where none is installed. */
 export function openResolverLink({ configuration, replay, clock, log, lifecycle }: RoundContext, { db, outbox }: Queue, threats: DnsThreats | null): ResolverListener | null {
@@ -32,9 +30,8 @@ function toEvent({ from, to, rows, ...same }: ReportedQueries): DnsQueries {
 }
 
 function toFinding({ client_ip: clientIp, list, listed_at: listedAt, blocked_record: blockedRecord, type, ...same }: ListedThreat): DnsFinding {
-  const key = same.category.toLowerCase().replaceAll(/[ -]/g, "_");
   return {
     ...same, mode: "resolver", campaign: list, clientIp, serverIp: "", type: typeName(type), reason: `${blockedRecord ?? same.name} is in the list ${list}`, feed: list, listedAt, blockedRecord,
-    techniques: Object.hasOwn(TECHNIQUES, key) ? TECHNIQUES[key] ?? [] : [], packet: null,
+    techniques: techniquesOf(same.category), packet: null,
   };
 }

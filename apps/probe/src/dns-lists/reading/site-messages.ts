@@ -2,8 +2,11 @@ import type { SiteDevice, SitePolicy } from "@lanthorn/dns";
 
 /** What the thread is started with. */
 export interface SiteTask {
-  /** Where the daemon leaves versions. */
+  /** Where versions lie, and the file there whose first line names the one that counts. */
   readonly directory: string;
+  readonly pointer: string;
+  /** Only lists of these categories, as `categoryKey` writes them; null for all. */
+  readonly categories: readonly string[] | null;
   /** Names that are held already; null for none. */
   readonly knownNames: string | null;
   readonly hashKey: readonly [number, number];

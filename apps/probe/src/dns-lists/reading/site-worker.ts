@@ -1,4 +1,4 @@
-// The thread in which the collector's block lists are read, as the daemon has left them: verified, unpacked, and made a set of names.
+// The thread in which the collector's block lists are read: verified, unpacked, and made a set of names.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
@@ -6,9 +6,8 @@ import { gunzipSync } from "node:zlib";
 import { DNS_BUNDLE_FILES, DNS_PART_MAX_BYTES, type DnsBundleLists, readDnsBundle } from "@lanthorn/contract/uplink";
 import { createDatedListReader, createNameSetBuilder } from "@lanthorn/dns";
 import { MANIFEST, parseManifest, sha256 } from "../../bundles/manifest.ts";
+import { categoryKey } from "../category.ts";
 import type { SiteRead, SiteTask } from "./site-messages.ts";
-
-const CURRENT = "current";
 
 const task = workerData as SiteTask;
 let read: SiteRead;
@@ -21,8 +20,8 @@ const bytes = read.kind === "read" ? read.bytes : null;
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
 parentPort?.postMessage(read, bytes && bytes.byteLength === bytes.buffer.byteLength ? [bytes.buffer as ArrayBuffer] : []);
 
-function readSite({ directory, knownNames, hashKey }: SiteTask): SiteRead {
-  const version = readCurrent(directory);
+function readSite({ directory, pointer, knownNames, hashKey, categories }: SiteTask): SiteRead {
+  const version = readCurrent(join(directory, pointer));
   if (version === null) return { kind: "none" };
   const open = openVersion(join(directory, version), version);
   const index = open(DNS_BUNDLE_FILES.lists);
@@ -30,15 +29,15 @@ function readSite({ directory, knownNames, hashKey }: SiteTask): SiteRead {
   const opened = readDnsBundle(files.set(DNS_BUNDLE_FILES.lists, index).set(DNS_BUNDLE_FILES.policy, open(DNS_BUNDLE_FILES.policy)));
   if (!opened.ok) throw new Error(opened.message);
   const names = sha256(index);
-  const { lists } = opened.lists;
+  const lists = opened.lists.lists.filter(({ category }) => categories === null || categories.includes(categoryKey(category)));
   return {
     kind: "read", policy: opened.policy, names, bytes: names === knownNames ? null : buildNames(lists, open, hashKey), lists: lists.map(({ name, rules }) => ({ name, rules })),
   };
 }
 
-function readCurrent(directory: string): string | null {
-  const text = readFileSync(join(directory, CURRENT), "utf8").trim();
-  return /^[0-9a-f]{64}$/.test(text) ? text : null;
+function readCurrent(pointer: string): string | null {
+  const [version = ""] = readFileSync(pointer, "utf8").split("\n", 1);
+  return /^[0-9a-f]{64}$/.test(version) ? version : null;
 }
 
 /** Reads files of a version, each of which must be what its manifest says. */

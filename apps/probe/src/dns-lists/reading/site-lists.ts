@@ -1,4 +1,4 @@
-/** Keeps the names and policies that the collector gave this site, as the daemon leaves them: a new version replaces the old one at once, and one that cannot be read leaves it as it was. */
+/** Keeps the names and policies that the collector gave this site, as they lie in a folder: a new version replaces the old one at once, and one that cannot be read leaves it as it was. */
 import { join } from "node:path";
 import { type NameSet, openNameSet } from "@lanthorn/dns";
 import type { Log } from "@lanthorn/runtime";
@@ -13,20 +13,20 @@ export interface SiteContent {
 
 /** What they are read by. */
 export interface SiteLists {
-  /** Whether the daemon has left another version since the last reading. It costs one look at a file. */
+  /** Whether there is another version since the last reading. It costs one look at a file. */
   readonly hasChanged: () => boolean;
   /** @returns What there is now, null for nothing; undefined where what was there stays. */
   read(): Promise<SiteContent | null | undefined>;
   close(): Promise<void>;
 }
 
-/** @param directory Where the daemon leaves them; it need not be there. */
-export function createSiteLists(directory: string, log: Log): SiteLists {
+/** @param from.directory It need not be there. @param from.pointer The file in it that names the version that counts. @param from.categories As of `SiteTask`. */
+export function createSiteLists(from: Pick<SiteTask, "directory" | "pointer" | "categories">, log: Pick<Log, "info" | "error">): SiteLists {
   let known = MISSING;
   let hasFailed = false;
   let held: (SiteContent & { readonly names: string }) | null = null;
   const thread = createReadingThread<SiteTask, SiteRead>("site-worker");
-  const stamp = () => stampOf(join(directory, "current"));
+  const stamp = () => stampOf(join(from.directory, from.pointer));
 
   return {
     hasChanged: () => stamp() !== known,
@@ -35,7 +35,7 @@ export function createSiteLists(directory: string, log: Log): SiteLists {
       if (now === MISSING || (now === known && !hasFailed)) return undefined;
       known = now;
       hasFailed = true;
-      const found = await thread.read({ directory, knownNames: held?.names ?? null, hashKey: createHashKey() });
+      const found = await thread.read({ ...from, knownNames: held?.names ?? null, hashKey: createHashKey() });
       hasFailed = found.kind === "fault";
       if (found.kind === "none") return (held = null);
       const set = found.kind === "fault" ? { fault: found.reason } : found.bytes ? openNameSet(found.bytes) : (held?.set ?? { fault: "the names before are gone" });
