@@ -1,6 +1,7 @@
 import { run as api } from "./api.bench.ts";
 import { run as baselines } from "./baselines.bench.ts";
 import { run as beacons } from "./beacons.bench.ts";
+import { run as behaviour } from "./behaviour.bench.ts";
 import { run as capture } from "./capture.bench.ts";
 import { run as cpe } from "./cpe.bench.ts";
 import { run as cveImport } from "./cve-import.bench.ts";
@@ -28,7 +29,7 @@ import { run as webhooks } from "./webhooks.bench.ts";
 
 /** Every bench by its name; each prints what it measures and, as its last line, the result as JSON. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  api, baselines, beacons, capture, "cve-import": cveImport, "cve-match": cveMatch, cpe, decode, dns, "dns-names": dnsNames, evidence, fleet, flows, footprint, guards, hostile, identity, ids, "ids-verify": idsVerify, ingest, nab, portscan, recog, rpz, services, sweep, webhooks,
+  api, baselines, beacons, behaviour, capture, "cve-import": cveImport, "cve-match": cveMatch, cpe, decode, dns, "dns-names": dnsNames, evidence, fleet, flows, footprint, guards, hostile, identity, ids, "ids-verify": idsVerify, ingest, nab, portscan, recog, rpz, services, sweep, webhooks,
 };
 
 const [name = "", ...rest] = process.argv.slice(2);

@@ -1,4 +1,8 @@
 /** What is usual for a series of values and for a device, learned as it comes, and how far from it something is. */
 export { type BeaconFinding, type Connection, createBeaconWatch } from "./beacon/watch.ts";
+export type { Accepted } from "./behaviour/accepted.ts";
+export type { Anomaly } from "./behaviour/anomaly.ts";
+export type { ObservedFlow, ObservedQuery } from "./behaviour/flow.ts";
+export { type BehaviourWatch, createBehaviourWatch } from "./behaviour/watch.ts";
 export { createDetector, type Detector, type Reading, restoreDetector } from "./detector/detector.ts";
 export { type Evidence, SHIPPED_THRESHOLD } from "./detector/evidence.ts";

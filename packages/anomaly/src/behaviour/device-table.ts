@@ -1,0 +1,82 @@
+import { BUCKET_SECONDS, createDevice, type Device, type Lifecycle } from "./device.ts";
+import type { Groups } from "./groups.ts";
+import { DEVICE_ENTRY, GROUP_ENTRY, readDevice, readGroup, type SavedEntry, SITE_KEY, writeDevice, writeGroup } from "./state.ts";
+
+/** What is known of a device. */
+export interface DeviceState {
+  readonly device: string;
+  readonly lifecycle: Lifecycle;
+  readonly group: string;
+  readonly firstAt: number;
+  readonly hours: number;
+}
+
+/** The devices that are followed, a bounded number, and the site. */
+export interface DeviceTable {
+  readonly site: () => Device;
+  /** The site and all devices. */
+  readonly all: () => readonly Device[];
+  /** The device, a new one where it is not known; the one that was silent for longest gives way. */
+  readonly get: (key: string, at: number) => Device;
+  readonly freeze: (key: string, isFrozen: boolean) => void;
+  readonly reset: (key: string) => void;
+  readonly states: () => readonly DeviceState[];
+  /** One entry for each device and group, made as it is asked for. */
+  readonly save: () => Iterable<SavedEntry>;
+  /** Devices that gave way, and saved entries that could not be read. */
+  readonly counts: () => { readonly devices: number; readonly evicted: number; readonly damaged: number };
+}
+
+/** @param deps.saved What `save` gave; what is damaged is left out and counted. @param deps.groups Are given those that were saved. */
+export function createDeviceTable(deps: { readonly maxDevices: number; readonly groups: Groups; readonly saved: Iterable<SavedEntry> }): DeviceTable {
+  const { groups } = deps;
+  const devices = new Map<string, Device>();
+  let site = createDevice(SITE_KEY, 0);
+  let evicted = 0;
+  let damaged = 0;
+  for (const entry of deps.saved) if (!restore(entry)) damaged += 1;
+
+  function restore({ kind, key, bytes }: SavedEntry): boolean {
+    if (kind === GROUP_ENTRY) {
+      const group = readGroup(bytes);
+      if (group) groups.restore(key, group);
+      return group !== null;
+    }
+    const device = kind === DEVICE_ENTRY ? readDevice(key, bytes) : null;
+    if (!device) return false;
+    if (key === SITE_KEY) site = device;
+    else keep(device);
+    return true;
+  }
+
+  function keep(device: Device): void {
+    devices.delete(device.key);
+    devices.set(device.key, device);
+    if (devices.size <= deps.maxDevices) return;
+    devices.delete(devices.keys().next().value ?? "");
+    evicted += 1;
+  }
+
+  return {
+    site: () => site,
+    all: () => [site, ...devices.values()],
+    get(key, at) {
+      const device = devices.get(key) ?? createDevice(key, at);
+      if (device.lastBucket === 0) device.lastBucket = Math.floor(at / BUCKET_SECONDS) - 1;
+      keep(device);
+      return device;
+    },
+    freeze(key, isFrozen) {
+      const device = devices.get(key);
+      if (device) device.lifecycle = isFrozen ? "frozen" : "active";
+    },
+    reset: (key) => void devices.delete(key),
+    states: () => [...devices.values()].map(({ key, lifecycle, group, firstAt, hours }) => ({ device: key, lifecycle, group, firstAt, hours })),
+    *save() {
+      yield { kind: DEVICE_ENTRY, key: SITE_KEY, bytes: writeDevice(site) };
+      for (const [key, group] of groups.entries()) yield { kind: GROUP_ENTRY, key, bytes: writeGroup(group) };
+      for (const [key, device] of devices) yield { kind: DEVICE_ENTRY, key, bytes: writeDevice(device) };
+    },
+    counts: () => ({ devices: devices.size, evicted, damaged }),
+  };
+}

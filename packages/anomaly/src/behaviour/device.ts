@@ -1,0 +1,112 @@
+import { createDistinct, type Distinct } from "./sketches/distinct.ts";
+import { FEATURES } from "./features.ts";
+import { createKnownSet, type KnownSet } from "./sketches/known-set.ts";
+import { createLeadingPorts, type LeadingPorts } from "./sketches/leading-ports.ts";
+import { createProfile, type Profile } from "./profile.ts";
+
+/** Seconds that one value of a series stands for. */
+export const BUCKET_SECONDS = 300;
+/** The last three hours are shown beside an anomaly. */
+export const RECENT_BUCKETS = 36;
+/** How many a device is known to have met; see `createKnownSet`. */
+export const KNOWN_SIZES = { peers: 512, ports: 64, regions: 32, admin_peers: 64 } as const;
+/** What a device is known to have met. */
+export type KnownKind = keyof typeof KNOWN_SIZES;
+/** In the order in which they are saved. */
+export const KNOWN_KINDS = ["peers", "ports", "regions", "admin_peers"] as const satisfies readonly KnownKind[];
+
+/** Learning: nothing is said of it. Drifted: what was unusual for days is learned anew. Frozen: compared, but not learned. */
+export const LIFECYCLES = ["learning", "active", "drifted", "frozen"] as const;
+/** One of `LIFECYCLES`. */
+export type Lifecycle = (typeof LIFECYCLES)[number];
+
+/** Something that was met for the first time. */
+export interface News {
+  readonly kind: "region" | "admin";
+  /** The region, or the peer with its port. */
+  readonly what: string;
+  readonly peer: string;
+  /** Of a region: flows to it in the hour in which it was met. */
+  flows: number;
+}
+
+/** What is remembered of one device, or of the site: some 13 KB, however much it does. */
+export interface Device {
+  readonly key: string;
+  readonly profile: Profile;
+  readonly known: Readonly<Record<KnownKind, KnownSet>>;
+  readonly leading: LeadingPorts;
+  readonly hour: HourCounts;
+  readonly recent: Float32Array;
+  group: string;
+  lifecycle: Lifecycle;
+  firstAt: number;
+  /** Hours that were learned. */
+  hours: number;
+  /** Regions and administered hosts that it met for the first time, since it is known. */
+  regionsMet: number;
+  adminPeersMet: number;
+  /** What is left of the evidence of the hours before. */
+  carried: number;
+  /** Since when something unusual goes on; 0 for nothing. */
+  openSince: number;
+  quietHours: number;
+  /** Until when a drifted one learns anew. */
+  driftUntil: number;
+  /** The bucket that `recent` ends with. */
+  lastBucket: number;
+}
+
+/** What was counted in this hour and in this bucket of it. */
+export interface HourCounts {
+  readonly counts: Float64Array;
+  readonly bucket: Float64Array;
+  readonly distinct: Readonly<Record<"peers" | "ports" | "names" | "inside", Distinct>>;
+  news: News[];
+  /** Bytes sent to the peers outside that got most. */
+  readonly sentTo: Map<string, number>;
+  /** Those of them that few devices used then. */
+  readonly rarePeers: Set<string>;
+}
+
+/** One of which nothing is known yet. @param known Of a saved one. */
+export function createDevice(key: string, at: number, known: Partial<Record<KnownKind, Uint32Array>> = {}, ports: Iterable<readonly [string, number]> = []): Device {
+  const set = (kind: KnownKind) => createKnownSet(KNOWN_SIZES[kind], known[kind] ?? null);
+  return {
+    key, profile: createProfile("device"), leading: createLeadingPorts(ports), recent: new Float32Array(RECENT_BUCKETS * FEATURES.length),
+    known: { peers: set("peers"), ports: set("ports"), regions: set("regions"), admin_peers: set("admin_peers") },
+    hour: {
+      counts: new Float64Array(FEATURES.length), bucket: new Float64Array(FEATURES.length), news: [], sentTo: new Map(), rarePeers: new Set(),
+      distinct: { peers: createDistinct(), ports: createDistinct(), names: createDistinct(), inside: createDistinct() },
+    },
+    group: "", lifecycle: "learning", firstAt: at, hours: 0, regionsMet: 0, adminPeersMet: 0, carried: 0, openSince: 0, quietHours: 0, driftUntil: 0, lastBucket: 0,
+  };
+}
+
+/** Ends a five-minute bucket: it becomes part of the hour and of the series. */
+export function closeBucket(device: Device, bucketNumber: number): void {
+  const { counts, bucket } = device.hour;
+  const passed = Math.min(RECENT_BUCKETS, bucketNumber - device.lastBucket);
+  for (let back = passed - 1; back >= 0; back -= 1) rowOf(device.recent, bucketNumber - back).fill(0);
+  rowOf(device.recent, bucketNumber).set(bucket);
+  bucket.forEach((value, place) => {
+    counts[place] = (counts[place] ?? 0) + value;
+  });
+  bucket.fill(0);
+  device.lastBucket = bucketNumber;
+}
+
+/** Forgets the hour, after it was learned or because it is not to be trusted. */
+export function clearHour({ hour }: Device): void {
+  hour.counts.fill(0);
+  hour.news = [];
+  hour.sentTo.clear();
+  hour.rarePeers.clear();
+  for (const distinct of Object.values(hour.distinct)) distinct.clear();
+}
+
+/** A bucket's counts, in the order of `FEATURES`. */
+export function rowOf(recent: Float32Array, bucketNumber: number): Float32Array {
+  const row = ((bucketNumber % RECENT_BUCKETS) + RECENT_BUCKETS) % RECENT_BUCKETS;
+  return recent.subarray(row * FEATURES.length, (row + 1) * FEATURES.length);
+}

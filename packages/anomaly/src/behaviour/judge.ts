@@ -1,0 +1,123 @@
+import type { Device } from "./device.ts";
+import { type Clue, cluesOf, surpriseOfNews, totalOf } from "./evidence.ts";
+import { PLACE, RULES, scaleCounts } from "./features.ts";
+import { type Groups, metByGroup } from "./groups.ts";
+import { learnHour } from "./profile.ts";
+import type { HostUse } from "./sketches/host-use.ts";
+import { SITE_KEY } from "./state.ts";
+
+/** Evidence from here on is an alert. */
+const ALERT_FROM = 5;
+/** From here on an hour may be the beginning of something, and is not learned. What stays so adds up to an alert. */
+const SUSPICIOUS_FROM = 2.5;
+/** What is left of an hour's evidence in the next: several lesser hours make an alert too. */
+const CARRIED_SHARE = 0.5;
+/** A week; a device that is like others, of which enough is known, a day. */
+const LEARNING_HOURS = 7 * 24;
+const LEARNING_HOURS_IN_GROUP = 24;
+/** So many hours without evidence end what went on. */
+const QUIET_HOURS = 3;
+/** What goes on for so long is a change that will stay. */
+const DRIFTED_SECONDS = 3 * 86_400;
+const DRIFT_SECONDS = 2 * 86_400;
+const DRIFT_RATE = 0.5;
+/** One visit of a far place is curiosity, ten are not. */
+const ONE_VISIT_LESS = 1;
+const VISITS_WEIGHT = 1.3;
+/** Devices that may do the same in one hour by chance. */
+const COINCIDENCES = 2;
+
+/** A device with an alert's worth of evidence in an hour. */
+export interface Judged {
+  readonly device: Device;
+  readonly clues: readonly Clue[];
+  readonly score: number;
+}
+
+/** Compares the hour of all devices, and gives those for which something unusual has begun. */
+export function createHourJudge({ groups, regions, peers }: { readonly groups: Groups; readonly regions: HostUse; readonly peers: HostUse }) {
+  function newsOf(device: Device): Clue[] {
+    device.hour.news = device.hour.news.filter(({ kind, what }) => kind !== "region" || !regions.isCommon(what));
+    const group = groups.get(device.group);
+    const days = device.hours / 24;
+    return device.hour.news.map((news): Clue => {
+      const isRegion = news.kind === "region";
+      const met = surpriseOfNews(news.kind, { events: isRegion ? device.regionsMet : device.adminPeersMet, days }, metByGroup(group, news.kind));
+      const surprise = Math.max(0, met + (isRegion ? VISITS_WEIGHT * Math.log(news.flows) - ONE_VISIT_LESS : 0));
+      return { what: isRegion ? "new_region" : "new_admin_peer", family: news.kind, isOfHour: false, surprise, news };
+    });
+  }
+
+  /** Those who are first to use a service of which others are the next did nothing unusual. */
+  function forgiveFirst({ hour: { counts, sentTo, rarePeers } }: Device): void {
+    const common = [...rarePeers].filter((peer) => peers.isCommon(peer)).reduce((sum, peer) => sum + (sentTo.get(peer) ?? 0), 0);
+    counts[PLACE.bytes_to_rare] = Math.max(0, (counts[PLACE.bytes_to_rare] ?? 0) - common);
+  }
+
+  return (devices: readonly Device[], slot: number, at: number): Judged[] => {
+    const judged = devices.map((device) => {
+      settle(device, groups, at);
+      forgiveFirst(device);
+      const news = newsOf(device);
+      if (device.lifecycle === "learning" || device.lifecycle === "drifted" || device.key === SITE_KEY) return { device, clues: [] };
+      return { device, clues: [...cluesOf(device, scaleCounts(device.hour.counts), slot, groups.get(device.group).profile), ...news] };
+    });
+    const sharedBy = new Map<string, number>();
+    for (const { clues } of judged) for (const { what } of clues) sharedBy.set(what, (sharedBy.get(what) ?? 0) + 1);
+    const discount = (clue: Clue): Clue => {
+      const isDiscounted = clue.what !== "new_region" && clue.what !== "new_admin_peer" && RULES[clue.what].isDiscounted;
+      return isDiscounted ? { ...clue, surprise: clue.surprise / Math.max(1, (sharedBy.get(clue.what) ?? 0) - COINCIDENCES) } : clue;
+    };
+    return judged.flatMap(({ device, clues }) => {
+      const weighed = clues.map(discount);
+      const score = totalOf(weighed) + CARRIED_SHARE * device.carried;
+      return begins(device, score, at) && weighed.length > 0 ? [{ device, clues: weighed, score }] : [];
+    });
+  };
+}
+
+/** Takes note of an hour's evidence. @returns Whether something unusual begins with it. */
+function begins(device: Device, score: number, at: number): boolean {
+  device.carried = score;
+  if (score < ALERT_FROM) {
+    device.quietHours += 1;
+    if (device.quietHours >= QUIET_HOURS) device.openSince = 0;
+    return false;
+  }
+  device.quietHours = 0;
+  if (device.openSince > 0) return false;
+  device.openSince = at - 3600;
+  return true;
+}
+
+/** Moves the device on in its life: from learning to active, and to and from drifted. */
+function settle(device: Device, groups: Groups, at: number): void {
+  if (device.key !== SITE_KEY && device.hours > 0 && device.hours % 24 === 0 && device.lifecycle !== "frozen") device.group = device.leading.group();
+  if (device.lifecycle === "learning") {
+    if (device.hours >= (groups.isKnown(device.group) ? LEARNING_HOURS_IN_GROUP : LEARNING_HOURS)) device.lifecycle = "active";
+  } else if (device.lifecycle === "active" && device.openSince > 0 && at - device.openSince >= DRIFTED_SECONDS) {
+    device.lifecycle = "drifted";
+    device.driftUntil = at + DRIFT_SECONDS;
+    device.openSince = 0;
+  } else if (device.lifecycle === "drifted" && at >= device.driftUntil) device.lifecycle = "active";
+}
+
+/** Learns an hour, unless something unusual goes on or the device is frozen. */
+export function learnDeviceHour({ device, groups, slot, at }: { readonly device: Device; readonly groups: Groups; readonly slot: number; readonly at: number }): void {
+  if (device.lifecycle === "frozen" || at <= device.firstAt) return;
+  const met = { regions: countNews(device, "region"), adminPeers: countNews(device, "admin") };
+  // What a new device meets in its first hours is all new, but who administers does so from the first.
+  const isSettled = device.hours >= LEARNING_HOURS_IN_GROUP;
+  device.adminPeersMet += met.adminPeers;
+  if (isSettled) device.regionsMet += met.regions;
+  if (isSettled) groups.noteMet(device.group, met);
+  if (device.openSince > 0 || device.carried >= SUSPICIOUS_FROM) return;
+  const scaled = scaleCounts(device.hour.counts);
+  learnHour(device.profile, slot, scaled, device.lifecycle === "drifted" ? DRIFT_RATE : undefined);
+  device.hours += 1;
+  if (isSettled) groups.learn(device.group, slot, scaled);
+}
+
+function countNews(device: Device, kind: "region" | "admin"): number {
+  return device.hour.news.filter((news) => news.kind === kind).length;
+}

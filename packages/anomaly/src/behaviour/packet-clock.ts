@@ -1,0 +1,63 @@
+import { BUCKET_SECONDS, clearHour, closeBucket } from "./device.ts";
+import type { DeviceTable } from "./device-table.ts";
+
+const HOUR_SECONDS = 3600;
+/** Nothing at all for so long was not a quiet network but nobody who looked. */
+const MAX_SILENCE_SECONDS = 3 * BUCKET_SECONDS;
+
+/** Closes buckets and hours as packet time passes. */
+export interface PacketClock {
+  readonly advance: (at: number) => void;
+  /** The hour is neither compared nor learned. */
+  readonly distrustHour: () => void;
+  /** How often it went back by more than a bucket, or jumped over more than an hour. */
+  readonly steps: () => number;
+}
+
+/** @param deps.onHour Is given the end of an hour that was seen as a whole, before its counts are forgotten. */
+export function createPacketClock({ devices, onHour }: { readonly devices: DeviceTable; readonly onHour: (at: number) => void }): PacketClock {
+  let now = Number.NaN;
+  let isTrusted = true;
+  let steps = 0;
+
+  function closeHour(at: number): void {
+    if (isTrusted) onHour(at);
+    for (const device of devices.all()) clearHour(device);
+    isTrusted = true;
+  }
+
+  /** What was counted of the hour cannot be compared with whole hours. */
+  function step(at: number): void {
+    if (at < now || at > now + HOUR_SECONDS) steps += 1;
+    for (const device of devices.all()) {
+      device.hour.bucket.fill(0);
+      device.recent.fill(0);
+      device.lastBucket = Math.floor(at / BUCKET_SECONDS) - 1;
+      clearHour(device);
+    }
+    isTrusted = isBeginOfHour(at);
+  }
+
+  return {
+    advance(at) {
+      if (!Number.isFinite(at)) return;
+      if (Number.isNaN(now)) isTrusted = isBeginOfHour(at);
+      else if (at < now - BUCKET_SECONDS || at > now + MAX_SILENCE_SECONDS) step(at);
+      else {
+        for (let bucket = Math.floor(now / BUCKET_SECONDS); bucket < Math.floor(at / BUCKET_SECONDS); bucket += 1) {
+          for (const device of devices.all()) closeBucket(device, bucket);
+          if (((bucket + 1) * BUCKET_SECONDS) % HOUR_SECONDS === 0) closeHour((bucket + 1) * BUCKET_SECONDS);
+        }
+      }
+      now = Number.isNaN(now) || at > now || at < now - BUCKET_SECONDS ? at : now;
+    },
+    distrustHour: () => {
+      isTrusted = false;
+    },
+    steps: () => steps,
+  };
+}
+
+function isBeginOfHour(at: number): boolean {
+  return at % HOUR_SECONDS < BUCKET_SECONDS;
+}

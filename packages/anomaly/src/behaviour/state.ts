@@ -1,0 +1,135 @@
+/** What is saved of devices and groups: bytes of their own for each, with version and checksum, so that one that is damaged costs no other. */
+import { hashBytes } from "../fnv.ts";
+import { createDevice, type Device, KNOWN_KINDS, KNOWN_SIZES, LIFECYCLES } from "./device.ts";
+import type { Group } from "./groups.ts";
+import { createProfile, type Profile } from "./profile.ts";
+
+/** The site's own series. */
+export const SITE_KEY = "";
+/** What an entry is of. */
+export const DEVICE_ENTRY = "device";
+/** What an entry is of. */
+export const GROUP_ENTRY = "group";
+
+/** One device or group. */
+export interface SavedEntry {
+  readonly kind: string;
+  readonly key: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Goes up whenever the bytes or the meaning of a number change: state of another version is learned anew. */
+const VERSION = 1;
+const HEADER_BYTES = 8;
+/** Of a device, in the order in which they are saved. */
+const NUMBERS = ["firstAt", "hours", "regionsMet", "adminPeersMet", "carried", "openSince", "quietHours", "driftUntil"] as const;
+const GROUP_NUMBERS = ["hours", "regionsMet", "adminPeersMet"] as const;
+
+/** A device, without what was counted of the hour that is not over. */
+export function writeDevice(device: Device): Uint8Array {
+  const text = new TextEncoder().encode(JSON.stringify({ group: device.group, lifecycle: device.lifecycle, ports: device.leading.entries() }));
+  return seal([
+    Float64Array.from([...NUMBERS.map((name) => device[name]), text.length]), ...tablesOf(device.profile), ...KNOWN_KINDS.map((kind) => device.known[kind].hashes()), text,
+  ]);
+}
+
+/** @returns `null` for bytes that are damaged or of another version: the device is then to be learned anew. */
+export function readDevice(key: string, bytes: Uint8Array): Device | null {
+  const reader = openSealed(bytes);
+  const numbers = reader?.take(Float64Array, NUMBERS.length + 1);
+  if (!reader || !numbers?.every(Number.isFinite)) return null;
+  const profile = readProfile(reader, "device");
+  const known = KNOWN_KINDS.map((kind) => [kind, reader.take(Uint32Array, KNOWN_SIZES[kind])] as const);
+  const text = reader.take(Uint8Array, numbers[NUMBERS.length] ?? 0);
+  const words = text && readWords(text);
+  if (!profile || !words || !reader.isAtEnd() || known.some(([, hashes]) => hashes === null)) return null;
+  const device = createDevice(key, 0, Object.fromEntries(known.map(([kind, hashes]) => [kind, hashes ?? undefined])), words.ports);
+  NUMBERS.forEach((name, index) => {
+    device[name] = numbers[index] ?? 0;
+  });
+  return { ...device, profile, group: words.group, lifecycle: words.lifecycle };
+}
+
+/** What is known of like devices. */
+export function writeGroup(group: Group): Uint8Array {
+  return seal([Float64Array.from(GROUP_NUMBERS.map((name) => group[name])), ...tablesOf(group.profile)]);
+}
+
+/** @returns `null` for bytes that are damaged or of another version. */
+export function readGroup(bytes: Uint8Array): Group | null {
+  const reader = openSealed(bytes);
+  const numbers = reader?.take(Float64Array, GROUP_NUMBERS.length);
+  if (!reader || !numbers?.every(Number.isFinite)) return null;
+  const profile = readProfile(reader, "group");
+  const [hours = 0, regionsMet = 0, adminPeersMet = 0] = numbers;
+  return profile && reader.isAtEnd() ? { profile, hours, regionsMet, adminPeersMet } : null;
+}
+
+type Table = Float64Array | Float32Array | Uint32Array | Uint16Array | Uint8Array;
+
+/** In the order in which they are saved: the wider numbers first. */
+function tablesOf({ means, spreads, highs, slotHighs, seen }: Profile): readonly (Float32Array | Uint16Array)[] {
+  return [means, spreads, highs, slotHighs, seen];
+}
+
+function seal(tables: readonly Table[]): Uint8Array {
+  const bytes = new Uint8Array(HEADER_BYTES + tables.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let offset = HEADER_BYTES;
+  for (const { buffer, byteOffset, byteLength } of tables) {
+    bytes.set(new Uint8Array(buffer, byteOffset, byteLength), offset);
+    offset += byteLength;
+  }
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, VERSION, true);
+  view.setUint32(4, hashBytes(bytes.subarray(HEADER_BYTES)), true);
+  return bytes;
+}
+
+interface SealedReader {
+  /** A copy of the next `length` numbers; `null` where there are fewer. */
+  readonly take: <T extends Table>(kind: new (buffer: ArrayBuffer) => T, length: number) => T | null;
+  readonly isAtEnd: () => boolean;
+}
+
+function openSealed(bytes: Uint8Array): SealedReader | null {
+  if (bytes.length < HEADER_BYTES) return null;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (view.getUint32(0, true) !== VERSION || view.getUint32(4, true) !== hashBytes(bytes.subarray(HEADER_BYTES))) return null;
+  let offset = HEADER_BYTES;
+  return {
+    take(kind, length) {
+      const end = offset + length * (kind as unknown as { BYTES_PER_ELEMENT: number }).BYTES_PER_ELEMENT;
+      if (!Number.isInteger(length) || length < 0 || end > bytes.length) return null;
+      const part = new kind(Uint8Array.from(bytes.subarray(offset, end)).buffer);
+      offset = end;
+      return part;
+    },
+    isAtEnd: () => offset === bytes.length,
+  };
+}
+
+function readProfile(reader: SealedReader, kind: "device" | "group"): Profile | null {
+  const empty = createProfile(kind);
+  const read = (like: Float32Array) => {
+    const table = reader.take(Float32Array, like.length);
+    return table?.every(Number.isFinite) ? table : null;
+  };
+  const [means, spreads, highs, slotHighs] = [read(empty.means), read(empty.spreads), read(empty.highs), read(empty.slotHighs)];
+  const seen = reader.take(Uint16Array, empty.seen.length);
+  return means && spreads && highs && slotHighs && seen ? { means, spreads, highs, slotHighs, seen } : null;
+}
+
+/** The checksum says that we wrote it, not that a version of ours wrote it rightly: types are looked at. */
+function readWords(text: Uint8Array): Pick<Device, "group" | "lifecycle"> & { ports: [string, number][] } | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder().decode(text));
+  } catch {
+    return null;
+  }
+  if (typeof value !== "object" || value === null || !("group" in value) || !("lifecycle" in value) || !("ports" in value)) return null;
+  const { group, ports } = value;
+  const lifecycle = LIFECYCLES.find((name) => name === value.lifecycle);
+  const isPort = (entry: unknown): entry is [string, number] => Array.isArray(entry) && typeof entry[0] === "string" && Number.isFinite(entry[1]);
+  return typeof group === "string" && lifecycle && Array.isArray(ports) && ports.every(isPort) ? { group, lifecycle, ports } : null;
+}

@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest";
+import type { Anomaly } from "./anomaly.ts";
+import type { ObservedFlow } from "./flow.ts";
+import { type BehaviourWatch, createBehaviourWatch } from "./watch.ts";
+
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+/** A Monday, 00:00 UTC. */
+const BEGIN = 1_767_571_200;
+const BOUNDS = { maxDevices: 20, maxPairs: 100, alertsADay: 1 };
+
+function open(options: Partial<Parameters<typeof createBehaviourWatch>[0]> = {}) {
+  const anomalies: Anomaly[] = [];
+  return { anomalies, watch: createBehaviourWatch({ bounds: BOUNDS, onAnomaly: (anomaly) => anomalies.push(anomaly), ...options }) };
+}
+
+function flow(at: number, more: Partial<ObservedFlow> = {}): ObservedFlow {
+  return {
+    at, originator: "laptop", responder: "203.0.113.7", isOriginatorInside: true, isResponderInside: false, port: "tcp/443", bytesOut: 3000, bytesIn: 20_000, packets: 20,
+    hasFailed: false, region: "DE", isFirstPart: true, ...more,
+  };
+}
+
+/** Twelve ordinary flows an hour, at work by day only. */
+function live(watch: BehaviourWatch, days: { readonly from: number; readonly to: number }, originator = "laptop"): void {
+  for (let at = BEGIN + days.from * DAY; at < BEGIN + days.to * DAY; at += HOUR / 12) {
+    const isDay = at % DAY >= 8 * HOUR && at % DAY < 17 * HOUR;
+    if (isDay || at % HOUR === 0) watch.flow(flow(at, { originator, responder: `203.0.113.${(at / 300) % 7}` }));
+    else watch.advance(at);
+  }
+}
+
+/** From 10:00 of a day on. */
+function copyOut(watch: BehaviourWatch, day: number, originator = "laptop"): void {
+  const at = BEGIN + day * DAY + 10 * HOUR;
+  watch.flow(flow(at + 60, { originator, responder: "198.51.100.9", bytesOut: 8e9 }));
+  for (let minutes = 5; minutes <= 60; minutes += 5) watch.advance(at + minutes * 60);
+}
+
+describe("a watch for behaviour", () => {
+  test("explains what a device sent to a host that nobody uses, once, with its usual amount and the last hours", () => {
+    const { anomalies, watch } = open();
+    live(watch, { from: 0, to: 9 });
+    expect(anomalies).toEqual([]);
+    live(watch, { from: 9, to: 9 + 10 / 24 });
+    copyOut(watch, 9);
+    expect(anomalies).toHaveLength(1);
+    const [anomaly] = anomalies;
+    const first = anomaly?.features[0];
+    expect(anomaly).toMatchObject({ device: "laptop", kind: "exfiltration", technique: "T1048", since: BEGIN + 9 * DAY + 10 * HOUR, isWithinBudget: true });
+    expect(anomaly?.peers[0]).toBe("198.51.100.9");
+    expect(first).toMatchObject({ name: "bytes_to_rare" });
+    expect(first?.observed).toBeGreaterThan(7.9e9);
+    expect(first?.expectedHigh).toBeLessThan(1e8);
+    expect(Math.max(...anomaly?.series.values ?? [])).toBeGreaterThan(7.9e9);
+  });
+
+  test("says nothing while it learns, and nothing of an hour in which frames were lost", () => {
+    const { anomalies, watch } = open();
+    live(watch, { from: 0, to: 3 + 10 / 24 });
+    copyOut(watch, 3);
+    live(watch, { from: 3.5, to: 9 + 10 / 24 });
+    watch.distrustHour();
+    copyOut(watch, 9);
+    expect(anomalies).toEqual([]);
+    expect([...watch.states()]).toMatchObject([{ device: "laptop", lifecycle: "active", firstAt: BEGIN, group: "uses tcp/443" }]);
+  });
+
+  test("finds a scan and a first session of administration", () => {
+    const { anomalies, watch } = open({ bounds: { ...BOUNDS, alertsADay: 5 } });
+    live(watch, { from: 0, to: 9 + 10 / 24 });
+    const at = BEGIN + 9 * DAY + 10 * HOUR;
+    for (let host = 0; host < 200; host += 1) watch.flow(flow(at + 1 + host, { responder: `10.0.0.${host}`, isResponderInside: true, port: "tcp/445", bytesOut: 0, bytesIn: 0, hasFailed: true, region: "" }));
+    for (let minutes = 5; minutes <= 60; minutes += 5) watch.advance(at + minutes * 60);
+    live(watch, { from: 9 + 11 / 24, to: 11 + 10 / 24 });
+    expect(anomalies).toMatchObject([{ kind: "scan", technique: "T1046" }]);
+    watch.flow(flow(BEGIN + 11 * DAY + 10 * HOUR + 1, { responder: "10.0.0.9", isResponderInside: true, port: "tcp/3389", region: "" }));
+    live(watch, { from: 11 + 10.1 / 24, to: 11 + 12 / 24 });
+    expect(anomalies[1]).toMatchObject({ kind: "admin_protocol", technique: "T1021", news: ["10.0.0.9 tcp/3389"] });
+  });
+
+  test("goes on where it was saved, learns damaged entries anew, and counts them", () => {
+    const first = open();
+    live(first.watch, { from: 0, to: 9 });
+    const saved = [...first.watch.save()];
+    const { anomalies, watch } = open({ saved });
+    live(watch, { from: 9, to: 9 + 10 / 24 });
+    copyOut(watch, 9);
+    expect(anomalies).toHaveLength(1);
+    for (const damage of [(bytes: Uint8Array) => bytes.subarray(0, 100), (bytes: Uint8Array) => bytes.map((byte, index) => (index === 500 ? byte ^ 1 : byte)), () => new Uint8Array(3)]) {
+      const again = open({ saved: saved.map((entry) => ({ ...entry, bytes: damage(entry.bytes) })) });
+      expect(again.watch.counts()).toMatchObject({ damaged: saved.length, devices: 0 });
+    }
+  });
+
+  test("sends no more alerts a day than it may, and none of what somebody said is normal", () => {
+    const { anomalies, watch } = open({ accepted: [{ scope: { device: "nas" }, kind: "exfiltration", until: null }] });
+    const names = ["laptop", "desk", "nas"];
+    for (let hour = 0; hour < 9 * 24 + 10; hour += 1) for (const name of names) live(watch, { from: hour / 24, to: (hour + 1) / 24 }, name);
+    const at = BEGIN + 9 * DAY + 10 * HOUR;
+    names.forEach((originator, index) => watch.flow(flow(at + 60, { originator, responder: `198.51.100.${index}`, bytesOut: 8e9 })));
+    for (let minutes = 5; minutes <= 60; minutes += 5) watch.advance(at + minutes * 60);
+    expect(anomalies.map(({ device, isWithinBudget }) => [device, isWithinBudget])).toHaveLength(2);
+    expect(anomalies.filter(({ isWithinBudget }) => isWithinBudget)).toHaveLength(1);
+    expect(anomalies.some(({ device }) => device === "nas")).toBe(false);
+  });
+
+  test("survives clocks that step by years and back, figures that are none, and more devices than it follows", () => {
+    const { anomalies, watch } = open();
+    live(watch, { from: 0, to: 8 });
+    for (const at of [4e9, BEGIN, NaN, Infinity, BEGIN + 8 * DAY]) watch.flow(flow(at));
+    for (let device = 0; device < 50; device += 1) watch.flow(flow(BEGIN + 8 * DAY + device, { originator: `device-${device}` }));
+    expect(watch.counts()).toMatchObject({ devices: 20, clockSteps: 3 });
+    expect(watch.counts().evicted).toBeGreaterThanOrEqual(30);
+    expect(anomalies).toEqual([]);
+  });
+
+  test("compares a frozen device without learning it, and forgets one that is reset", () => {
+    const { watch } = open();
+    live(watch, { from: 0, to: 8 });
+    watch.freeze("laptop", true);
+    const before = [...watch.states()];
+    live(watch, { from: 8, to: 9 });
+    expect([...watch.states()]).toEqual(before.map((state) => ({ ...state, lifecycle: "frozen" })));
+    watch.reset("laptop");
+    expect([...watch.states()]).toEqual([]);
+  });
+});

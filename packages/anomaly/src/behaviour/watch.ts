@@ -1,0 +1,124 @@
+import { createBeaconWatch } from "../beacon/watch.ts";
+import { type Accepted, createAcceptedList } from "./accepted.ts";
+import { type Anomaly, explain, explainBeacon } from "./anomaly.ts";
+import { createBudget } from "./budget.ts";
+import { countOriginator, countQuery, countResponder } from "./count-flow.ts";
+import type { Device } from "./device.ts";
+import { createDeviceTable, type DeviceState } from "./device-table.ts";
+import type { ObservedFlow, ObservedQuery } from "./flow.ts";
+import { createGroups } from "./groups.ts";
+import { createHourJudge, learnDeviceHour } from "./judge.ts";
+import { createPacketClock } from "./packet-clock.ts";
+import { slotOf } from "./profile.ts";
+import { createHostUse } from "./sketches/host-use.ts";
+import type { SavedEntry } from "./state.ts";
+
+/** How much is followed, and how much is said. */
+export interface BehaviourBounds {
+  /** Some 13 KB each. The one that was silent for longest gives way. */
+  readonly maxDevices: number;
+  /** Pairs of a device and a peer that are looked at for beacons: 1 KB each. */
+  readonly maxPairs: number;
+  readonly alertsADay: number;
+}
+
+/** Learns what is usual for the devices of a site, in bounded memory and by packet time only. */
+export interface BehaviourWatch {
+  readonly flow: (flow: ObservedFlow) => void;
+  readonly query: (query: ObservedQuery) => void;
+  /** Packet time has come so far: buckets and hours that are over are closed. Frames without a flow move it too. */
+  readonly advance: (at: number) => void;
+  /** Frames were lost, or little was seen: the hour is neither compared nor learned. */
+  readonly distrustHour: () => void;
+  readonly accept: (accepted: Accepted) => void;
+  readonly freeze: (device: string, isFrozen: boolean) => void;
+  /** Forgets a device. */
+  readonly reset: (device: string) => void;
+  readonly states: () => Iterable<DeviceState>;
+  /** One entry for each device and group, made as it is asked for, so that saving may pause between two. */
+  readonly save: () => Iterable<SavedEntry>;
+  readonly counts: () => BehaviourCounts;
+}
+
+/** Sums since it was made. */
+export interface BehaviourCounts {
+  readonly devices: number;
+  readonly evicted: number;
+  /** The clock went back by more than a bucket, or jumped over more than an hour. */
+  readonly clockSteps: number;
+  /** Saved entries that could not be read, and are learned anew. */
+  readonly damaged: number;
+}
+
+/** More than there are countries. */
+const MAX_REGIONS = 512;
+/** Hosts outside of which it is known whether many use them. */
+const MAX_PEERS = 16_384;
+
+/**
+ * @param deps.saved What `save` gave; what is damaged is left out and counted.
+ * @param deps.onAnomaly Is called while an hour is closed, or for a beacon as it is found.
+ */
+export function createBehaviourWatch(deps: {
+  readonly bounds: BehaviourBounds; readonly saved?: Iterable<SavedEntry>; readonly accepted?: readonly Accepted[]; readonly onAnomaly: (anomaly: Anomaly) => void;
+}): BehaviourWatch {
+  const { bounds } = deps;
+  const groups = createGroups();
+  const devices = createDeviceTable({ maxDevices: bounds.maxDevices, groups, saved: deps.saved ?? [] });
+  const regions = createHostUse(MAX_REGIONS);
+  const peers = createHostUse(MAX_PEERS);
+  const accepted = createAcceptedList(deps.accepted);
+  const budget = createBudget(bounds.alertsADay);
+  const beacons = createBeaconWatch({ maxPairs: bounds.maxPairs, maxDevices: bounds.maxDevices });
+  const judge = createHourJudge({ groups, regions, peers });
+  const clock = createPacketClock({ devices, onHour: judgeHour });
+
+  function say(anomaly: Omit<Anomaly, "isWithinBudget">): void {
+    if (!accepted.covers(anomaly)) deps.onAnomaly({ ...anomaly, isWithinBudget: budget.take(anomaly.at) });
+  }
+
+  function judgeHour(at: number): void {
+    const slot = slotOf(at - 1);
+    // The strongest first: the budget is for them.
+    const found = judge(devices.all(), slot, at).toSorted((a, b) => b.score - a.score);
+    for (const { device, clues, score } of found) say(explain(device, clues, { at, slot, score }));
+    for (const device of devices.all()) learnDeviceHour({ device, groups, slot, at });
+  }
+
+  function watchBeacon(flow: ObservedFlow, device: Device): void {
+    if (!flow.isFirstPart || flow.isResponderInside) return;
+    const { at, originator, bytesOut, bytesIn, hasFailed } = flow;
+    const finding = beacons.observe({ at, device: originator, peer: `${flow.responder} ${flow.port}`, bytes: bytesOut + bytesIn, answered: !hasFailed });
+    if (finding && device.lifecycle !== "learning" && device.lifecycle !== "drifted") say(explainBeacon(device, finding, at));
+  }
+
+  return {
+    flow(flow) {
+      if (!Number.isFinite(flow.at + flow.bytesOut + flow.bytesIn + flow.packets)) return;
+      clock.advance(flow.at);
+      if (!flow.isResponderInside && flow.isFirstPart) peers.use(flow.responder, flow.originator);
+      const isRarePeer = !flow.isResponderInside && !peers.isCommon(flow.responder);
+      countOriginator(devices.site(), flow, isRarePeer);
+      if (flow.isResponderInside) countResponder(devices.get(flow.responder, flow.at), flow);
+      if (!flow.isOriginatorInside) return;
+      const device = devices.get(flow.originator, flow.at);
+      countOriginator(device, flow, isRarePeer);
+      if (flow.region !== "") regions.use(flow.region, flow.originator);
+      watchBeacon(flow, device);
+    },
+    query(query) {
+      if (!Number.isFinite(query.at)) return;
+      clock.advance(query.at);
+      countQuery(devices.site(), query);
+      countQuery(devices.get(query.device, query.at), query);
+    },
+    advance: clock.advance,
+    distrustHour: clock.distrustHour,
+    accept: accepted.add,
+    freeze: devices.freeze,
+    reset: devices.reset,
+    states: devices.states,
+    save: devices.save,
+    counts: () => ({ ...devices.counts(), clockSteps: clock.steps() }),
+  };
+}
