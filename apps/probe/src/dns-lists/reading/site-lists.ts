@@ -20,8 +20,8 @@ export interface SiteLists {
   close(): Promise<void>;
 }
 
-/** @param from.directory It need not be there. @param from.pointer The file in it that names the version that counts. @param from.categories As of `SiteTask`. */
-export function createSiteLists(from: Pick<SiteTask, "directory" | "pointer" | "categories">, log: Pick<Log, "info" | "error">): SiteLists {
+/** @param from.directory It need not be there. @param from.pointer The file in it that names the version that counts. @param from.categories As of `SiteTask`; `maxRules` too. */
+export function createSiteLists(from: Pick<SiteTask, "directory" | "pointer" | "categories" | "maxRules">, log: Pick<Log, "info" | "error">): SiteLists {
   let known = MISSING;
   let hasFailed = false;
   let held: (SiteContent & { readonly names: string }) | null = null;

@@ -7,6 +7,8 @@ export interface SiteTask {
   readonly pointer: string;
   /** Only lists of these categories, as `categoryKey` writes them; null for all. */
   readonly categories: readonly string[] | null;
+  /** With more rules than that it is a fault; null for as many as a set can hold. */
+  readonly maxRules: number | null;
   /** Names that are held already; null for none. */
   readonly knownNames: string | null;
   readonly hashKey: readonly [number, number];

@@ -20,7 +20,7 @@ const bytes = read.kind === "read" ? read.bytes : null;
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
 parentPort?.postMessage(read, bytes && bytes.byteLength === bytes.buffer.byteLength ? [bytes.buffer as ArrayBuffer] : []);
 
-function readSite({ directory, pointer, knownNames, hashKey, categories }: SiteTask): SiteRead {
+function readSite({ directory, pointer, knownNames, hashKey, categories, maxRules }: SiteTask): SiteRead {
   const version = readCurrent(join(directory, pointer));
   if (version === null) return { kind: "none" };
   const open = openVersion(join(directory, version), version);
@@ -31,7 +31,7 @@ function readSite({ directory, pointer, knownNames, hashKey, categories }: SiteT
   const names = sha256(index);
   const lists = opened.lists.lists.filter(({ category }) => categories === null || categories.includes(categoryKey(category)));
   return {
-    kind: "read", policy: opened.policy, names, bytes: names === knownNames ? null : buildNames(lists, open, hashKey), lists: lists.map(({ name, rules }) => ({ name, rules })),
+    kind: "read", policy: opened.policy, names, bytes: names === knownNames ? null : buildNames(lists, open, { hashKey, maxRules }), lists: lists.map(({ name, rules }) => ({ name, rules })),
   };
 }
 
@@ -53,18 +53,23 @@ function openVersion(folder: string, version: string) {
   return Object.assign(open, { names: sums.keys() });
 }
 
-function buildNames(lists: DnsBundleLists["lists"], open: (name: string) => Buffer, [first, second]: SiteTask["hashKey"]): Uint8Array {
+function buildNames(lists: DnsBundleLists["lists"], open: (name: string) => Buffer, { hashKey: [first, second], maxRules }: Pick<SiteTask, "hashKey" | "maxRules">): Uint8Array {
+  let left = maxRules ?? Number.POSITIVE_INFINITY;
   const builder = createNameSetBuilder({
     lists: lists.map(({ id, name, category, format }) => ({ id, name, category, kind: format === "rpz" ? "rpz" : "filter" })), hashKey: [first, second], day: 0, expectedNames: 0, before: null,
   });
   for (const [index, { format, origin, may_rewrite: mayRewrite, parts, name }] of lists.entries()) {
     let isFull = false;
     const reader = createDatedListReader(format, { mayRewrite, origin, day: 0 }, (rule, day) => {
-      if (!builder.add(index, rule, day)) isFull = true;
+      left -= 1;
+      if (left < 0 || !builder.add(index, rule, day)) isFull = true;
     });
-    for (const part of parts) reader.push(gunzipSync(open(part), { maxOutputLength: DNS_PART_MAX_BYTES }));
+    for (const part of parts) {
+      reader.push(gunzipSync(open(part), { maxOutputLength: DNS_PART_MAX_BYTES }));
+      if (isFull) break;
+    }
     reader.end();
-    if (isFull) throw new Error(`with the list ${name} there are more names than a set can hold`);
+    if (isFull) throw new Error(`with the list ${name} there are more names than ${maxRules === null ? "a set can hold" : `the ${maxRules} for which there is memory`}`);
   }
   return Buffer.concat(builder.finish());
 }

@@ -42,7 +42,7 @@ interface Judge {
 export function createFilter({ lists, settings, collectorDirectory, clock, log }: FilterParts): Filter {
   const rules = localRules(lists, settings);
   const names = createNameLists(lists, settings.protected, { clock, log });
-  const siteLists = createSiteLists({ directory: collectorDirectory, pointer: CURRENT, categories: null }, log);
+  const siteLists = createSiteLists({ directory: collectorDirectory, pointer: CURRENT, categories: null, maxRules: null }, log);
   const denies = settings.private_relay === "block" || settings.browser_dns === "block";
   let local: NameSet | null = null;
   let site: SiteContent | null = null;

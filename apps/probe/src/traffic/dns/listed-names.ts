@@ -5,6 +5,9 @@ import { BLOCK_LISTS } from "../../bundles/names.ts";
 import { REPORTED_CATEGORIES } from "../../dns-lists/category.ts";
 import { createSiteLists, type SiteContent } from "../../dns-lists/reading/site-lists.ts";
 
+/** A million take some 40 MB, and twice as much while they are read: the process must stay within its memory. */
+const MAX_RULES = 1_000_000;
+
 /** Reads them again when they are others. */
 export interface ListedNames {
   /** Another version may be installed. */
@@ -16,7 +19,7 @@ export interface ListedNames {
 export function createListedNames({ dataDir, onRead, log }: {
   readonly dataDir: string; readonly onRead: (content: SiteContent | null) => void; readonly log: Pick<Log, "info" | "error">;
 }): ListedNames {
-  const lists = createSiteLists({ directory: join(dataDir, BLOCK_LISTS), pointer: "versions", categories: REPORTED_CATEGORIES }, log);
+  const lists = createSiteLists({ directory: join(dataDir, BLOCK_LISTS), pointer: "versions", categories: REPORTED_CATEGORIES, maxRules: MAX_RULES }, log);
   let running: Promise<void> | null = null;
   let isAgain = false;
   let isClosed = false;
