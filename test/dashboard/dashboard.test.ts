@@ -202,6 +202,37 @@ describe("the dashboard", () => {
     await context.close();
   });
 
+  test("goes on after a reload without the password, gives the session to no page of another port, and forgets it at logout", async () => {
+    const { page, context, faults } = await browser.open();
+    await logIn(page, collector.url, ADMIN);
+    for (const key of ["g", "d"]) await page.keyboard.press(key);
+    await page.getByRole("grid", { name: "Devices" }).waitFor();
+    await page.reload();
+    await page.getByRole("grid", { name: "Devices" }).waitFor();
+    expect(await page.evaluate("document.cookie + Object.values(localStorage).filter((text) => text.includes('eyJ')).join()")).toBe("");
+    expect((await context.cookies(`${collector.url}/api/v1/auth/session`)).map(({ name, path, httpOnly, sameSite }) => [name, path, httpOnly, sameSite]))
+      .toEqual([["lanthorn_session", "/api/v1/auth", true, "Strict"]]);
+
+    const other = createServer((_request, answer) => answer.setHeader("content-type", "text/html").end("<title>other</title>"));
+    await new Promise<void>((resolve) => {
+      other.listen(0, "127.0.0.1", resolve);
+    });
+    const attacker = await context.newPage();
+    await attacker.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`);
+    const resume = JSON.stringify(`${collector.url}/api/v1/auth/session/resume`);
+    expect(await attacker.evaluate(`fetch(${resume}, { method: "POST", credentials: "include" }).then((answer) => answer.text(), () => "nothing")`)).toBe("nothing");
+    await attacker.close();
+    other.close();
+
+    await page.getByRole("button", { name: "You and this browser" }).first().click();
+    await page.getByRole("button", { name: "Log out" }).click();
+    await page.getByRole("heading", { name: "Log in" }).waitFor();
+    await page.reload();
+    await page.getByRole("heading", { name: "Log in" }).waitFor();
+    expect([await context.cookies(), faults]).toEqual([[], []]);
+    await context.close();
+  });
+
   test("keeps what was there, with its date, while the collector does not answer", async () => {
     const { page, context } = await browser.open();
     await logIn(page, collector.url, ADMIN);

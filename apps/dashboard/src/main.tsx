@@ -37,9 +37,12 @@ session.subscribe(() => {
 });
 
 function Dashboard() {
-  return useSession().state() === "in" ? <RouterProvider router={router} /> : <LoginPage />;
+  const state = useSession().state();
+  if (state === "starting") return null;
+  return state === "in" ? <RouterProvider router={router} /> : <LoginPage />;
 }
 
+void session.resume();
 const root = document.querySelector("#root");
 if (root) {
   createRoot(root).render(

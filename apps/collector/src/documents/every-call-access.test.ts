@@ -5,13 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningCollector, startCollector } from "./testing/collector.ts";
 import { type Answer, bearer, type Call, callsOf, send } from "./testing/every-call.ts";
 
-/** Who is let in without a credential in a header: two ask for one in the body, one is asked by who has none. */
+/** Who is let in without a credential in a header: some ask for one in the body or in a cookie, one is asked by who has none. */
 const PUBLIC: ReadonlySet<string> = new Set([
   "GET /api/health",
   "GET /api/v1/health",
   "GET /health",
   "POST /api/auth/login",
   "POST /api/v1/auth/login",
+  "POST /api/v1/auth/session/resume",
   "POST /api/v1/agents/enroll",
 ]);
 

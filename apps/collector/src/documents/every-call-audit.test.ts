@@ -5,7 +5,10 @@ import { bearer, send } from "./testing/every-call.ts";
 import { type Neighbor, settleNeighbor, type Watch } from "./testing/neighbor.ts";
 
 /** What changes no record: a session goes on, a connection is opened with what one has already, or what is not locked is unlocked. */
-const UNRECORDED: ReadonlySet<string> = new Set(["POST /api/auth/refresh", "POST /api/v1/auth/refresh", "POST /api/v1/ws/ticket", "POST /api/v1/pcap/{pcap_id}/unlock"]);
+const UNRECORDED: ReadonlySet<string> = new Set([
+  "POST /api/auth/refresh", "POST /api/v1/auth/refresh", "POST /api/v1/auth/session", "POST /api/v1/auth/session/resume", "POST /api/v1/ws/ticket",
+  "POST /api/v1/pcap/{pcap_id}/unlock",
+]);
 
 let collector: RunningCollector;
 let neighbor: Neighbor;

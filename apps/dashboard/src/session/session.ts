@@ -2,14 +2,16 @@ import { ClientError, createRestClient, type Fetch, type RestClient } from "@lan
 import type { TokenResponse } from "@lanthorn/contract";
 import { createPace } from "./pace.ts";
 
-/** A person's login. The token is in the memory of this page and nowhere else: no script of a later page can read it. */
+/** A person's login. The token is in the memory of this page; the browser keeps it for the next page in a cookie that no script can read. */
 export interface Session {
   readonly rest: RestClient;
   /** Where the collector is, without a slash at the end. */
   readonly url: string;
-  /** Why there is no token; null while there is one. */
-  state(): "in" | "out" | "ended";
+  /** `starting` until it is known whether the browser keeps a session. */
+  state(): "starting" | "in" | "out" | "ended";
   subscribe(listener: () => void): () => void;
+  /** Goes on with the session that the browser keeps, where it keeps one. */
+  resume(): Promise<void>;
   /** @throws ClientError as the call. */
   login(username: string, password: string): Promise<void>;
   logout(): Promise<void>;
@@ -23,7 +25,7 @@ export function createSession(deps: {
   readonly url: string; readonly fetch: Fetch; readonly now: () => number; readonly after: (delayMs: number, task: () => void) => () => void;
 }): Session {
   let token: string | null = null;
-  let state: ReturnType<Session["state"]> = "out";
+  let state: ReturnType<Session["state"]> = "starting";
   let cancelRefresh = () => {};
   const listeners = new Set<() => void>();
   const pace = createPace(deps);
@@ -49,7 +51,12 @@ export function createSession(deps: {
     cancelRefresh = deps.after(answer.expires_in * 1000 * REFRESH_AT, () => void refresh());
     enter("in", answer.access_token);
   };
-  const refresh = () => rest.refreshToken().then(hold).catch((error: unknown) => {
+  const keep = (answer: TokenResponse) => {
+    hold(answer);
+    // Without it the next page asks for the password, and nothing else is lost.
+    void rest.keepSession().catch(() => undefined);
+  };
+  const refresh = () => rest.refreshToken().then(keep).catch((error: unknown) => {
     if (error instanceof ClientError && error.status === 401) return;
     cancelRefresh = deps.after(60_000, () => void refresh());
   });
@@ -61,8 +68,13 @@ export function createSession(deps: {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    async resume() {
+      const { token: kept } = await rest.resumeSession().catch(() => ({ token: null }));
+      if (kept) hold(kept);
+      else enter("out", null);
+    },
     async login(username, password) {
-      hold(await rest.login({ username, password }));
+      keep(await rest.login({ username, password }));
     },
     async logout() {
       // The page forgets the token, whether or not the collector hears of it.

@@ -16,6 +16,12 @@ export const TokenResponse = z.object({
 });
 export type TokenResponse = z.infer<typeof TokenResponse>;
 
+/** The session that a browser keeps. */
+export const BrowserSession = z.object({
+  token: TokenResponse.nullable().describe("The token that was kept, with what is left of its time. Null where the browser keeps none that is valid."),
+});
+export type BrowserSession = z.infer<typeof BrowserSession>;
+
 /** Long rather than of many kinds of characters, as NIST SP 800-63B section 5.1.1 advises; the upper bound keeps hashing cheap. */
 const NewPassword = z.string().min(12).max(1024);
 

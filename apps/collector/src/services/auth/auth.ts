@@ -52,7 +52,7 @@ export function createAuth(deps: {
   return {
     name: "auth", mount: "gateway", authentication,
     routes: [
-      authRoutes({ service: auth, authentication }),
+      authRoutes({ service: auth, authentication, clock }),
       keysRoutes(createKeysService({ store: createKeysStore(deps), onAccessChanged, audit, clock })),
       usersRoutes(createUsersService({ store: createUsersStore(deps), passwords, onAccessChanged, audit, clock })),
     ],

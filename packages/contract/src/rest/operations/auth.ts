@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { Id } from "../../values.ts";
 import {
-  ApiKey, ApiKeyCreate, ApiKeyCreated, ApiKeyUpdate, ApiKeysQuery, LoginRequest, Me, PasswordChange, PasswordConfirmation,
+  ApiKey, ApiKeyCreate, ApiKeyCreated, ApiKeyUpdate, ApiKeysQuery, BrowserSession, LoginRequest, Me, PasswordChange, PasswordConfirmation,
   PasswordConfirmed, StreamTicket, TokenResponse, User, UserCreate, UserUpdate, UsersQuery,
 } from "../auth.ts";
 import { listEnvelope } from "../envelopes.ts";
@@ -17,6 +17,10 @@ export const authOperations = operations({
   readCaller: { target: "GET /me", status: 200, answer: Me },
   refreshToken: { target: "POST /auth/refresh", status: 200, answer: TokenResponse },
   logout: { target: "POST /auth/logout", status: 204 },
+  /** The browser keeps the token that is sent, in a cookie that no script can read. */
+  keepSession: { target: "POST /auth/session", status: 204 },
+  /** The token that the browser keeps: a page that is opened anew goes on with it. */
+  resumeSession: { target: "POST /auth/session/resume", status: 200, answer: BrowserSession },
   /** Every other token of the person ends. Answers a new one. */
   changePassword: { target: "POST /auth/password", body: PasswordChange, status: 200, answer: TokenResponse },
   /** The token that is sent counts as confirmed for five minutes. */
