@@ -35,8 +35,8 @@ export interface OpenDecoys {
   readonly ladder: Pick<Ladder, "leftOut" | "size">;
   readonly exemptions: Pick<Exemptions, "counts">;
   readonly sessions: Pick<SessionTable, "evicted" | "size">;
-  /** Connections since the start, and those that a fault of ours ended. */
-  readonly counts: { readonly connections: number; readonly failures: number };
+  /** Connections since the start, those that a fault of ours ended, and those that were reset before anybody could see from where they came. */
+  readonly counts: { readonly connections: number; readonly failures: number; readonly vanished: number };
   close(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export async function openDecoys(settings: DecoysSettings, { clock, log, ownAddr
   const ladder = createLadder();
   const exemptions = createExemptions(settings.exempt, ownAddresses);
   const sessions = createSessionTable(settings.max_sessions);
-  const counts = { connections: 0, failures: 0 };
+  const counts = { connections: 0, failures: 0, vanished: 0 };
   const isBait = (username: string, isPassword: (password: string) => boolean) => settings.bait.some((one) => one.username === username && isPassword(one.password));
   const accept = (socket: Socket, source: string, { decoy, service, port, stage, tls }: Place) => {
     counts.connections += 1;
@@ -75,7 +75,7 @@ export async function openDecoys(settings: DecoysSettings, { clock, log, ownAddr
       },
     });
   };
-  const opened = await openPlaces(settings, clock, accept);
+  const opened = await openPlaces(settings, clock, { accept, onVanished: () => (counts.vanished += 1) });
   for (const { decoy, address, service, port, problem } of opened.places) if (problem !== null) log.error({ decoy, service, port, reason: problem }, `${address} does not serve ${service}`);
   if (opened.places.every(({ problem }) => problem !== null)) {
     await opened.close();
@@ -99,7 +99,9 @@ interface Place extends ServicePlace {
   readonly tls: SecureContext | null;
 }
 
-async function openPlaces(settings: DecoysSettings, clock: Clock, accept: (socket: Socket, source: string, place: Place) => void) {
+async function openPlaces(settings: DecoysSettings, clock: Clock, { accept, onVanished }: {
+  readonly accept: (socket: Socket, source: string, place: Place) => void; readonly onVanished: () => void;
+}) {
   const listeners: DecoyListener[] = [];
   const places: ServedPlace[] = [];
   for (const decoy of settings.decoys) {
@@ -116,8 +118,9 @@ async function openPlaces(settings: DecoysSettings, clock: Clock, accept: (socke
         continue;
       }
       try {
-        const listener = await listenDecoy(decoy.address, port, (socket, source) =>
-          accept(socket, source, { decoy, service, port: listener.port, stage, tls: TLS_SERVICES.has(service) ? tls : null }));
+        const listener = await listenDecoy(decoy.address, port, {
+          onConnection: (socket, source) => accept(socket, source, { decoy, service, port: listener.port, stage, tls: TLS_SERVICES.has(service) ? tls : null }), onVanished,
+        });
         listeners.push(listener);
         places.push({ ...place, port: listener.port, problem: null });
       } catch (error) {

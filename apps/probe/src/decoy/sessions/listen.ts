@@ -12,12 +12,15 @@ const BACKLOG = 4096;
 /** Who says nothing for so long has gone. */
 const IDLE_MS = 300_000;
 
-/** @param port 0: the kernel chooses. @param onConnection The socket has its address, and reports its own errors. @throws Error as node:net does. */
-export async function listenDecoy(address: string, port: number, onConnection: (socket: Socket, source: string) => void): Promise<DecoyListener> {
+/** @param port 0: the kernel chooses. @param onConnection The socket has its address, and reports its own errors. @param onVanished Somebody connected and was gone before the kernel could say who. @throws Error as node:net does. */
+export async function listenDecoy(address: string, port: number, { onConnection, onVanished }: {
+  readonly onConnection: (socket: Socket, source: string) => void; readonly onVanished: () => void;
+}): Promise<DecoyListener> {
   const server = createServer({ noDelay: true }, (socket) => {
     const source = socket.remoteAddress;
     socket.on("error", () => socket.destroy());
     if (source === undefined) {
+      onVanished();
       socket.destroy();
       return;
     }

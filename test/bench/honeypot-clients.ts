@@ -1,0 +1,43 @@
+import type { HoneypotStage } from "@lanthorn/contract";
+
+/** A real client of a decoy's service, and how far it goes. */
+export interface DecoyClient {
+  /** The decoy's name too. */
+  readonly service: string;
+  readonly port: number;
+  readonly program: string;
+  readonly args: (address: string, port: number) => readonly string[];
+  readonly input?: string;
+  readonly stage: HoneypotStage;
+}
+
+/** Debian packages with the clients that machines lack. */
+export const CLIENT_PACKAGES = ["sshpass", "hydra", "nmap", "lftp", "redis-tools", "mariadb-client-core", "libmemcached-tools"];
+
+/** Nothing listens for so long that a client would hang on it. */
+const CURL = ["-s", "-k", "--max-time", "20", "-o", "/dev/null"];
+const PASSWORD = "Winter2026";
+const hydra = (service: string, login: readonly string[] = ["-l", "admin"]) => (address: string, port: number) => ["-I", "-q", "-t", "1", ...login, "-p", PASSWORD, "-s", `${port}`, address, service];
+
+/** One for each service that a client of Debian's speaks; each is a decoy of its own. */
+export const CLIENTS: readonly DecoyClient[] = [
+  {
+    service: "ssh", port: 22, program: "sshpass", stage: "credential",
+    args: (address, port) => ["-p", PASSWORD, "ssh", "-F", "none", "-p", `${port}`, "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "NumberOfPasswordPrompts=1", "-o", "PubkeyAuthentication=no", `root@${address}`],
+  },
+  { service: "telnet", port: 23, program: "hydra", args: hydra("telnet"), stage: "credential" },
+  { service: "ftp", port: 21, program: "lftp", args: (address, port) => ["-u", `admin,${PASSWORD}`, "-p", `${port}`, "-e", "set net:max-retries 1; set ftp:ssl-allow no; ls; bye", address], stage: "credential" },
+  { service: "http", port: 80, program: "curl", args: (address, port) => [...CURL, "-d", `username=admin&password=${PASSWORD}`, `http://${address}:${port}/login`], stage: "credential" },
+  { service: "https", port: 443, program: "curl", args: (address, port) => [...CURL, "-u", `admin:${PASSWORD}`, `https://${address}:${port}/`], stage: "credential" },
+  { service: "smtp", port: 25, program: "curl", args: (address, port) => [...CURL, "-u", `admin:${PASSWORD}`, "--mail-from", "a@example.net", "--mail-rcpt", "b@example.net", "-T", "-", `smtp://${address}:${port}`], input: "hello\n", stage: "credential" },
+  { service: "pop3", port: 110, program: "curl", args: (address, port) => [...CURL, "-u", `admin:${PASSWORD}`, `pop3://${address}:${port}/`], stage: "credential" },
+  { service: "imap", port: 143, program: "curl", args: (address, port) => [...CURL, "-u", `admin:${PASSWORD}`, `imap://${address}:${port}/`], stage: "credential" },
+  { service: "mysql", port: 3306, program: "mariadb", args: (address, port) => ["-h", address, "-P", `${port}`, "-u", "root", `-p${PASSWORD}`, "-e", "show databases"], stage: "credential" },
+  { service: "postgres", port: 5432, program: "psql", args: (address, port) => ["-w", `postgresql://postgres:${PASSWORD}@${address}:${port}/postgres`, "-c", "select 1"], stage: "credential" },
+  { service: "redis", port: 6379, program: "redis-cli", args: (address, port) => ["-h", address, "-p", `${port}`, "KEYS", "*"], stage: "command" },
+  { service: "memcached", port: 11_211, program: "memcstat", args: (address, port) => [`--servers=${address}:${port}`], stage: "command" },
+  { service: "vnc", port: 5900, program: "hydra", args: hydra("vnc", []), stage: "credential" },
+  { service: "print", port: 9100, program: "curl", args: (address, port) => [...CURL, "--max-time", "3", "-T", "-", `telnet://${address}:${port}`], input: "%-12345X@PJL INFO STATUS\r\n", stage: "file" },
+  { service: "banner", port: 2000, program: "curl", args: (address, port) => [...CURL, "--max-time", "2", `telnet://${address}:${port}`], stage: "touch" },
+  { service: "tarpit", port: 2222, program: "curl", args: (address, port) => [...CURL, "--max-time", "2", `telnet://${address}:${port}`], stage: "touch" },
+];

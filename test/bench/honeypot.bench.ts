@@ -1,0 +1,175 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { EVENTS, type EventData } from "@lanthorn/contract";
+import { unpackDebianPackages } from "../lab/debian-packages.ts";
+import { PROBE_BOX } from "../lab/host-plan.ts";
+import { runCommand } from "../lab/run-command.ts";
+import { waitFor } from "../lab/wait-for.ts";
+import { startDaemon } from "../system/daemon.ts";
+import { PROBE } from "../system/deployment.ts";
+import { openSite, type Site } from "../system/site.ts";
+import { CLIENT_PACKAGES, CLIENTS, type DecoyClient } from "./honeypot-clients.ts";
+
+const GUESSES = 1000;
+const FLOOD = { sources: 500, perSource: 10, perSecond: 1000 } as const;
+const SESSIONS = 500;
+const SESSION_SECONDS = 20;
+const SETTLE_MS = 10_000;
+/** A client that hangs is a failure of the decoy. */
+const CLIENT_MS = 60_000;
+const [FLOODED_PORT, HELD_PORT] = [8080, 2323] as const;
+const FLOOD_PROGRAM = fileURLToPath(new URL("honeypot-flood.ts", import.meta.url));
+
+type Hit = EventData<"honeypot_hit">;
+/** A hit, and when it came by the stream. */
+interface Arrived {
+  readonly hit: Hit;
+  readonly atMs: number;
+}
+
+/**
+ * Real clients of Debian against every service of a decoy's process that runs beside a probe, with a collector: whether each is seen, as far as it went, and how
+ * long until the collector's stream has it; after a thousand guesses by hydra; then a scan by nmap -sV, a flood from many sources, and many sessions at once.
+ * Before the clients come, nothing may be seen for ten seconds. Memory is the resident set in MB of 10^6 bytes.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  if (args.length > 0) throw new Error("honeypot takes no arguments");
+  const folder = mkdtempSync(join(tmpdir(), "lanthorn-honeypot-"));
+  const shared = join(folder, "shared");
+  mkdirSync(shared);
+  const clients = await unpackDebianPackages(CLIENT_PACKAGES);
+  const site = await openSite({ hosts: ["gateway", "laptop", "printer"], events: ["honeypot_hit"], probeEnv: { LANTHORN_DECOY_DIRECTORY: shared } });
+  const { arrived, end } = watchHits(site);
+  try {
+    writeFileSync(join(folder, "decoy.toml"), decoyToml(folder, shared));
+    const start = () => startDaemon({
+      script: PROBE, args: ["decoy", "--config", join(folder, "decoy.toml")], nodeFlags: ["--v8-pool-size=1"], env: { MALLOC_ARENA_MAX: "1", NODE_ENV: "production" }, namespace: site.lab.probe.namespace,
+      logFile: join(folder, "decoys.log"),
+    });
+    // What the first start makes, keys and a certificate, is there for the second, as on all days but one.
+    await (await start()).stop();
+    const decoys = await start();
+    try {
+      await pause(SETTLE_MS);
+      const idleMb = residentMegabytes(decoys.pid);
+      const falseHits = arrived.length;
+      // First: where very many decoys are touched within minutes, the alerts of all become one summary.
+      const guessing = await guessPasswords(site, clients.command("hydra"), folder, arrived);
+      const seen = await useClients(site, clients.command, arrived);
+      const scan = await scanServices(site, clients.command("nmap"), arrived);
+      const flood = await floodDecoy(site, arrived);
+      const heldMb = await holdSessions(site, decoys.pid);
+      console.log(JSON.stringify({
+        bench: "honeypot", services: CLIENTS.length, ...seen, false_hits: falseHits, scanned_seen: scan, guesses_alerts: guessing, ...flood, idle_rss_mb: idleMb, rss_mb_500_sessions: heldMb,
+      }));
+    } finally {
+      await decoys.kill();
+    }
+  } finally {
+    end();
+    await site.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function decoyToml(folder: string, shared: string): string {
+  const decoy = (name: string, address: string, service: string, port: number) => `[[decoys]]\nname = "${name}"\naddress = "${address}"\nservices = [{ service = "${service}", port = ${port} }]\n`;
+  return [
+    `data_dir = ${JSON.stringify(folder)}\nlink_directory = ${JSON.stringify(shared)}\n`, ...CLIENTS.map(({ service, port }) => decoy(service, PROBE_BOX.lanAddress, service, port)),
+    decoy("flooded", "127.0.0.1", "http", FLOODED_PORT), decoy("held", "127.0.0.1", "telnet", HELD_PORT),
+  ].join("\n");
+}
+
+function watchHits(site: Site) {
+  const arrived: Arrived[] = [];
+  let read = 0;
+  const timer = setInterval(() => {
+    for (; read < site.frames.length; read += 1) {
+      const frame = site.frames[read];
+      if (frame?.event === "honeypot_hit") arrived.push({ hit: EVENTS.honeypot_hit.data.parse(frame.data), atMs: Date.now() });
+    }
+  }, 5);
+  return { arrived: arrived as readonly Arrived[], end: () => clearInterval(timer) };
+}
+
+type Commands = (name: string) => { readonly path: string; readonly env: Readonly<Record<string, string>> };
+
+async function useClients(site: Site, command: Commands, arrived: readonly Arrived[]) {
+  const use = async (client: DecoyClient) => {
+    const { path, env } = command(client.program);
+    const { args, service, port, stage, input } = client;
+    const before = arrived.length;
+    await site.lab.exec("laptop", path, args(PROBE_BOX.lanAddress, port), { env: { ...env, PATH: process.env["PATH"] ?? "" }, timeoutMs: CLIENT_MS, ...(input !== undefined && { input }) });
+    // What is still on its way when the client has ended.
+    await pause(1500);
+    const own = arrived.slice(before).filter(({ hit }) => hit.decoy === service);
+    const reached = own.at(-1)?.hit.stage ?? null;
+    const first = own[0];
+    const seconds = first ? (first.atMs - Date.parse(first.hit.since ?? "")) / 1000 : null;
+    console.log(`${service.padEnd(10)} ${client.program.padEnd(10)} ${reached ?? "not seen"}${reached === stage ? "" : `, not ${stage}`} ${seconds ?? ""} s`);
+    return { isSeen: reached !== null, isRight: reached === stage, seconds };
+  };
+  const results = [];
+  for (const client of CLIENTS) results.push(await use(client));
+  const delays = results.flatMap(({ seconds }) => seconds ?? []).toSorted((a, b) => a - b);
+  return {
+    hits_seen: results.filter(({ isSeen }) => isSeen).length, stages_right: results.filter(({ isRight }) => isRight).length,
+    seconds_to_stream_p95: delays[Math.min(delays.length - 1, Math.floor(delays.length * 0.95))] ?? null,
+  };
+}
+
+/** @returns How many services of the decoys nmap's look was seen at. */
+async function scanServices(site: Site, nmap: ReturnType<Commands>, arrived: readonly Arrived[]): Promise<number> {
+  const ports = CLIENTS.map(({ port }) => port).join(",");
+  const { stdout } = await site.lab.exec("printer", nmap.path, ["-sT", "-sV", "--version-light", "-Pn", "-n", "--unprivileged", "-p", ports, PROBE_BOX.lanAddress], { env: nmap.env, timeoutMs: 300_000 });
+  console.log(stdout.split("\n").filter((line) => /^\d+\/tcp/.test(line)).join("\n"));
+  await pause(3000);
+  const source = sourceOf(arrived, "banner");
+  return new Set(arrived.filter(({ hit }) => hit.source_ip !== source).map(({ hit }) => hit.decoy)).size;
+}
+
+/** The first source: that of the clients. */
+function sourceOf(arrived: readonly Arrived[], decoy: string): string {
+  return arrived.find(({ hit }) => hit.decoy === decoy)?.hit.source_ip ?? "";
+}
+
+/** @returns How many alerts there are of the printer, which guesses passwords of one decoy. */
+async function guessPasswords(site: Site, hydra: ReturnType<Commands>, folder: string, arrived: readonly Arrived[]): Promise<number> {
+  const list = join(folder, "passwords");
+  writeFileSync(list, Array.from({ length: GUESSES }, (_, number) => `guess${number}`).join("\n"));
+  const before = arrived.length;
+  const { stdout, code } = await site.lab.exec("printer", hydra.path, ["-I", "-q", "-t", "64", "-l", "admin", "-P", list, PROBE_BOX.lanAddress, "ftp"], { env: hydra.env, timeoutMs: 120_000 });
+  console.log(`hydra ended with ${code}: ${stdout.trim().split("\n").at(-1) ?? ""}`);
+  const { hit } = await waitFor("the guesses", () => arrived.slice(before).find(({ hit: { decoy, stage } }) => decoy === "ftp" && stage === "credential") ?? null);
+  const { data } = await site.collector.rest.listAlerts({ source: "honeypot", per_page: 1000 });
+  return data.filter(({ device_ip: ip, title }) => ip === hit.source_ip && title.includes("the decoy ftp ")).length;
+}
+
+async function floodDecoy(site: Site, arrived: readonly Arrived[]) {
+  const stdout = await inProbe(site, [FLOODED_PORT, FLOOD.sources, FLOOD.perSource, FLOOD.perSecond, 0]);
+  const { per_second: perSecond, failed } = JSON.parse(stdout) as { readonly per_second: number; readonly failed: number };
+  const seen = () => new Set(arrived.filter(({ hit }) => hit.decoy === "flooded").map(({ hit }) => hit.source_ip)).size;
+  const end = Date.now() + 60_000;
+  while (seen() < FLOOD.sources && Date.now() < end) await pause(100);
+  return { connections_per_second: perSecond, connections_failed: failed, first_hits_lost: FLOOD.sources - seen() };
+}
+
+async function holdSessions(site: Site, pid: number): Promise<number> {
+  let highest = 0;
+  const timer = setInterval(() => (highest = Math.max(highest, residentMegabytes(pid))), 500);
+  await inProbe(site, [HELD_PORT, 1, SESSIONS, 200, SESSION_SECONDS]);
+  clearInterval(timer);
+  return highest;
+}
+
+function inProbe(site: Site, numbers: readonly number[]) {
+  return runCommand("ip", ["netns", "exec", site.lab.probe.namespace, process.execPath, ...process.execArgv, FLOOD_PROGRAM, ...numbers.map(String)], { timeoutMs: 300_000 });
+}
+
+function residentMegabytes(pid: number): number {
+  const kilobytes = Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  return Math.round(kilobytes * 1024 / 1e5) / 10;
+}
