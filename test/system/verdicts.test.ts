@@ -14,6 +14,7 @@ const UNTOLD: ReadonlySet<string> = new Set([
   "office", "firewall",
 ]);
 const MAX_UNKNOWN = 0.25;
+const LOOKS_A_SCAN = 30;
 
 const natureOf = (name: string) => NATURES[name]?.deviceType;
 const TOLD: Readonly<Record<string, string | undefined>> = Object.fromEntries(
@@ -31,19 +32,26 @@ describe.skipIf(!canMakeLabs())("a scan of the profile standard", () => {
     return Object.fromEntries(named);
   };
 
-  beforeAll(async () => {
-    site = await openSite({ large: true });
+  const scan = async () => {
     const { rest } = site.collector;
-    const scan = await waitFor(
+    const { id } = await waitFor(
       "a probe that takes orders", () => rest.startScan({ target: LAN.subnet, profile: "standard", site_id: site.siteId }),
       { everyMs: 1000 },
     );
-    await waitFor(
-      "the scan's end", async () => ((await rest.readScan(scan.id)).status === "completed" ? true : null), { everyMs: 2000 },
-    );
+    await waitFor("the scan's end", async () => ((await rest.readScan(id)).status === "completed" ? true : null), { everyMs: 2000 });
+  };
+
+  beforeAll(async () => {
+    site = await openSite({ large: true });
+    await scan();
+    let looks = 0;
     await waitFor("what everybody is", async () => {
       types = await readTypes();
-      return Object.entries(TOLD).every(([name, type]) => types[name] === type) ? true : null;
+      if (Object.entries(TOLD).every(([name, type]) => types[name] === type)) return true;
+      looks += 1;
+      // On a machine that is busy a host may answer too late: the next scan hears it.
+      if (looks % LOOKS_A_SCAN === 0) await scan();
+      return null;
     }, { everyMs: 2000 }).catch(() => undefined);
   });
 

@@ -26,7 +26,7 @@ export const smtp: Service = (peer, stage) => {
     AUTH: (rest) => (isGreeted ? authenticate(rest) : peer.send("503 5.5.1 Error: send HELO/EHLO first\r\n")),
     MAIL: () => peer.send(isGreeted ? "250 2.1.0 Ok\r\n" : "503 5.5.1 Error: send HELO/EHLO first\r\n"),
     RCPT(rest) {
-      const to = /<([^>]*)>/.exec(rest)?.[1] ?? "";
+      const to = /<([^<>]*)>/.exec(rest)?.[1] ?? "";
       peer.reached("command", "", `asked to relay mail to ${to}`);
       peer.send(`554 5.7.1 <${to}>: Relay access denied\r\n`);
     },
