@@ -69,7 +69,7 @@ describe("the OpenAPI documents", () => {
     expect(posts.filter(([, operation]) => !isKeyed(operation)).map(([name]) => name).toSorted())
       .toEqual([
         "post /api/v1/agents/enroll", "post /api/v1/agents/files", "post /api/v1/agents/files/{file_id}/finish", "post /api/v1/agents/renew",
-        "post /api/v1/auth/login",
+        "post /api/v1/auth/login", "post /api/v1/auth/session/resume",
       ]);
     expect(posts.filter(([, operation]) => isKeyed(operation) && !("409" in operation.responses)).map(([name]) => name)).toEqual([]);
     expect(operationsOf(merged).filter(([name, operation]) => !name.startsWith("post ") && isKeyed(operation))).toEqual([]);
