@@ -117,7 +117,7 @@ async function useClients(site: Site, command: Commands, arrived: readonly Arriv
   const delays = results.flatMap(({ seconds }) => seconds ?? []).toSorted((a, b) => a - b);
   return {
     hits_seen: results.filter(({ isSeen }) => isSeen).length, stages_right: results.filter(({ isRight }) => isRight).length,
-    seconds_to_stream_p95: delays[Math.min(delays.length - 1, Math.floor(delays.length * 0.95))] ?? null,
+    seconds_to_event_p95: delays[Math.min(delays.length - 1, Math.floor(delays.length * 0.95))] ?? null,
   };
 }
 
