@@ -43,6 +43,17 @@ describe("an alert of a threat in DNS", () => {
     expect(await bench.single()).toMatchObject({ severity, title: "192.0.2.9 looked up mzxw6.t.example.net" });
   });
 
+  test("of a name that another resolver was asked for says what to do", async () => {
+    await bench.append([threat({ category: "malware", campaign: "a list", feed: "a list" })]);
+    const { title, description } = await bench.single();
+    expect([title, description]).toEqual(["192.0.2.9 looked up mzxw6.t.example.net", expect.stringMatching(/Find out which program.*Block the list at the resolver/)]);
+  });
+
+  test.each(["constructor", "__proto__", "toString"])("has the probe's severity where a category is called %s", async (category) => {
+    await bench.append([threat({ mode: "resolver", category, campaign: "a list", feed: "a list", severity: "medium" })]);
+    expect(await bench.single()).toMatchObject({ severity: "medium" });
+  });
+
   test("is raised by an older probe's event, and not by advertising", async () => {
     await bench.append([threat({ mode: "resolver", category: "advertising", action: "blocked" })]);
     expect((await bench.list()).data).toEqual([]);

@@ -27,12 +27,18 @@ const LISTED: Readonly<Record<string, Severity | null>> = {
   advertising: null, ads: null, tracking: null, telemetry: null, phishing: "low", malware: "high", command_and_control: "critical", c2: "critical",
 };
 
+/** @param category As a probe writes it. @returns Undefined for one that is not known. */
+function listedSeverity(category: string): Severity | null | undefined {
+  const key = category.toLowerCase().replaceAll(/[ -]/g, "_");
+  return Object.hasOwn(LISTED, key) ? LISTED[key] : undefined;
+}
+
 const WEEK_MS = 7 * 24 * 3_600_000;
 
 /** One alert for each client and campaign; older probes name no campaign, and the name stands for it. @returns Null for what is for nobody to act on. */
 export function dnsThreatFinding(data: DnsThreat): Finding | null {
   const { category = "", campaign = data.query_name, client_ip: client, client_mac: mac } = data;
-  const listed = data.mode === "passive" ? undefined : LISTED[category.toLowerCase().replaceAll(/[ -]/g, "_")];
+  const listed = data.mode === "passive" ? undefined : listedSeverity(category);
   if (listed === null) return null;
   const isNamed = data.campaign !== undefined;
   return {
@@ -48,7 +54,11 @@ export function dnsThreatFinding(data: DnsThreat): Finding | null {
 function textsOf({ category = "", campaign = "", client_ip: ip, query_name: name, action, feed, reason, sample_names: samples = [], mode }: DnsThreat): Pick<Finding, "description" | "title"> {
   const client = ip === "" ? "Several hosts" : ip;
   const meaning = mode === "passive" && Object.hasOwn(MEANINGS, category) ? MEANINGS[category] : undefined;
-  if (!meaning) return { title: `${client} looked up ${name}`, description: `${action}; ${feed === "" ? "" : `listed by ${feed}: `}${reason}` };
+  if (!meaning) {
+    const isHarmful = (listedSeverity(category) ?? null) !== null;
+    const advice = isHarmful ? `. ${DEVICE}${action === "reported" ? " Block the list at the resolver, or what is asked past it at the gateway." : ""}` : "";
+    return { title: `${client} looked up ${name}`, description: `${action}; ${feed === "" ? "" : `listed by ${feed}: `}${reason}${advice}` };
+  }
   const names = samples.length === 0 ? "" : ` Names: ${samples.slice(0, 3).join(", ")}.`;
   return { title: meaning.title(client, campaign), description: `${reason}.${names} ${meaning.advice}` };
 }
