@@ -22,7 +22,7 @@ const CLEAR_MS = 20;
 /** Sixteen times the text may take so many times the time; a square takes 256. */
 const MAX_GROWTH = 64;
 /** So many letters' work is what a regex may do with a letter, and no more. Compared with one that does a known number. */
-const MAX_WORK_PER_LETTER = 600;
+const MAX_WORK_PER_LETTER = 400;
 const RUNS = 5;
 /** All of them must say that it is slow. */
 const MEASUREMENTS = 3;

@@ -72,7 +72,7 @@ function ignoresCase(checks: readonly z.core.$ZodCheck[] = []): boolean {
 
 /** JSON Schema's patterns have no flags: `a-f` in a class becomes `a-fA-F`, a letter outside of one a class of both. */
 function inAnyCase(pattern: string): string {
-  return pattern.replaceAll(/\\.|\[(?:\\.|[^\]\\]){0,64}\]|[a-z]/g, (part) => {
+  return pattern.replaceAll(/\\.|\[(?:\\.|[^[\]\\]){0,64}\]|[a-z]/g, (part) => {
     if (part.startsWith("[")) return part.replaceAll(/([a-z])-([a-z])/g, (range) => `${range}${range.toUpperCase()}`);
     return part.startsWith("\\") ? part : `[${part}${part.toUpperCase()}]`;
   });
