@@ -12,8 +12,8 @@ export type QueryRow = Selectable<Schema["dns_queries"]>;
 export type HourRow = Selectable<Schema["dns_query_hours"]>;
 type Trx = Transaction<Schema>;
 
-/** Rows that are looked at between two turns of the event loop: some milliseconds. */
-const STRETCH = 5000;
+/** Rows that are looked at, or passed over whole, between two turns of the event loop: some milliseconds. */
+const STRETCH = 2000;
 
 /** Instants; until is not within. */
 export interface Period {
