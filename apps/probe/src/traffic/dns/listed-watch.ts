@@ -1,6 +1,6 @@
 /** Who asks for, or speaks to, names and addresses that lists of malware, phishing or command and control have. */
 import {
-  type AnswerFacts, createVerdictEngine, type DnsClient, type DnsQuery, readAnswerFacts, rulesOfSite, type Verdict, type VerdictEngine,
+  type AnswerFacts, createVerdictEngine, type DnsClient, type DnsQuery, type NameSet, readAnswerFacts, rulesOfSite, type Verdict, type VerdictEngine,
 } from "@lanthorn/dns";
 import { type DnsMessage, DNS_TYPE, formatIp } from "@lanthorn/packets";
 import { severityOf, techniquesOf } from "../../dns-lists/category.ts";
@@ -39,10 +39,10 @@ const TO_MILLISECONDS = 1000;
 const NO_FACTS: AnswerFacts = { names: [], addresses: [], nameServers: { names: [], addresses: [] } };
 
 interface Judge {
+  readonly set: NameSet;
   readonly engine: VerdictEngine;
   readonly clientOf: (client: DnsClient) => DnsClient;
   readonly siteId: string;
-  readonly names: number;
 }
 
 /**
@@ -76,7 +76,7 @@ export function createListedWatch({ allow, onFinding }: { readonly allow: readon
 
   return {
     get names() {
-      return judge?.names ?? 0;
+      return judge?.set.size ?? 0;
     },
     get found() {
       return found;
@@ -85,19 +85,27 @@ export function createListedWatch({ allow, onFinding }: { readonly allow: readon
     exchange(message, sighting) {
       const [question] = message.questions;
       if (!judge || !question || message.opcode !== QUERY_OPCODE) return;
+      const facts = message.isResponse ? readAnswerFacts(message) : NO_FACTS;
+      if (!isListed(judge, question.name, facts, sighting)) return;
       const query = queryOf(judge, question.name, question.type, sighting);
       const asked = judge.engine.judgeQuestion(query);
       // The question was reported when it was asked; only what the answer leads to is new.
       if (!message.isResponse) report(asked, query, sighting, null);
-      else if (!asked.isFinal) report(judge.engine.judgeAnswer(query, asked, readAnswerFacts(message)), query, sighting, null);
+      else if (!asked.isFinal) report(judge.engine.judgeAnswer(query, asked, facts), query, sighting, null);
     },
     named(name, how, sighting) {
-      if (!judge) return;
+      const facts = { ...NO_FACTS, addresses: [sighting.server] };
+      if (!judge || !isListed(judge, name, facts, sighting)) return;
       const query = queryOf(judge, name, DNS_TYPE.a, sighting);
       const asked = judge.engine.judgeQuestion(query);
-      report(asked.isFinal ? asked : judge.engine.judgeAnswer(query, asked, { ...NO_FACTS, addresses: [sighting.server] }), query, sighting, how);
+      report(asked.isFinal ? asked : judge.engine.judgeAnswer(query, asked, facts), query, sighting, how);
     },
   };
+}
+
+/** Most messages name nothing that a list has: they cost some look-ups, however many exceptions and devices the site has. */
+function isListed({ set }: Judge, name: string, { names, addresses }: AnswerFacts, { client }: NameSighting): boolean {
+  return [name, ...names.map((one) => one.name)].some((one) => set.find(one).length > 0) || [client, ...addresses].some((one) => set.findAddress(one).length > 0);
 }
 
 /** Exceptions of the site count; its policies do not: they say what is blocked, and for whom. */
@@ -106,7 +114,7 @@ function judgeOf({ set, policy }: SiteContent, allow: readonly string[]): Judge 
   const { allowances } = rulesOfSite(policy, siteId);
   const all = set.lists.map(({ id }) => ({ listId: id, mode: "enforce" as const, schedule: null }));
   return {
-    siteId, clientOf: createClientFinder(policy.devices, siteId), names: set.size,
+    set, siteId, clientOf: createClientFinder(policy.devices, siteId),
     engine: createVerdictEngine([set], {
       policies: [{ id: "everyone", name: "everyone", scope: EVERYONE, mode: "enforce", answer: { kind: "nxdomain" }, privateRelay: "allow", browserDns: "allow", lists: all }],
       allowances: [...allowances, ...allow.map((name) => ({ id: name, name, hasSubdomains: true, scope: EVERYONE, untilMs: null }))], pauses: [], timeZones: {}, waitsForAnswer: false,
