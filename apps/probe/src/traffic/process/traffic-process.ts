@@ -101,14 +101,11 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
           watches.configure();
           break;
         case "alert":
-          evidence.notice(message.alert);
-          break;
+          return evidence.notice(message.alert);
         case "command":
-          void carryOut(message, deps, { captures, watches, handedOn: () => new Promise((resolve) => queue.behind(resolve)) });
-          break;
+          return void carryOut(message, deps, { captures, watches, handedOn: () => new Promise((resolve) => queue.behind(resolve)) });
         case "noted":
-          parts.noted(message.pcap_id, message.state);
-          break;
+          return parts.noted(message.pcap_id, message.state);
         case "rules":
           return rules.load();
         case "names":
