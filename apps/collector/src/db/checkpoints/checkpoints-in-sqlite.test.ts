@@ -6,7 +6,7 @@ import Sqlite from "better-sqlite3";
 import { Kysely, sql } from "kysely";
 import { expect, test } from "vitest";
 import { openTestDatabase } from "../../testing/database.ts";
-import { dialectOf } from "../query/statements.ts";
+import { dialectOf, restForLog } from "../query/statements.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 
 test("the write-ahead log is folded into the file while the collector runs, and whole when it ends", async () => {
@@ -55,6 +55,28 @@ test("the log of a writer that never rests begins anew", async () => {
   } finally {
     await checkpoints.close();
     await db.destroy();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("the log begins anew with the transaction after a rest, however often work in the background writes", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "lanthorn-checkpoints-"));
+  const { db, reads, close } = await openTestDatabase(folder);
+  const size = () => statSync(join(folder, "lanthorn.db-wal")).size;
+  try {
+    let longest = 0;
+    for (let turn = 0; turn < 100; turn += 1) {
+      await db.transaction().execute(async (trx) => {
+        for (let row = 0; row < 300; row += 1) await trx.insertInto("tenants").values({ id: createId(), name: "x".repeat(3000), created_at: "" }).execute();
+      });
+      longest = Math.max(longest, size());
+      await restForLog(db);
+    }
+    // Short, and two such transactions: without the rests it has twice that.
+    expect(longest).toBeLessThan(12_000_000);
+    await restForLog(reads);
+  } finally {
+    await close();
     rmSync(folder, { recursive: true });
   }
 });

@@ -11,6 +11,8 @@ export interface Checkpoints {
    * was folded in, for which a steady writer leaves no time. Never rejects.
    */
   ready(): Promise<void>;
+  /** Resolves when all of a log that is not short was folded in, if nothing was written meanwhile; at once while it is short. Never rejects. */
+  rest(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -74,6 +76,11 @@ export function createCheckpoints(file: string, limits = { rows: ROWS, shortByte
       if (isClosed || untried < FEW_ROWS || !isLonger(limits.longBytes)) return;
       untried = 0;
       // What is in progress began before the last commit.
+      if (waiting !== null) await folded();
+      if (!isClosed) await folded();
+    },
+    async rest() {
+      if (isClosed || !isLonger(limits.shortBytes)) return;
       if (waiting !== null) await folded();
       if (!isClosed) await folded();
     },

@@ -1,5 +1,5 @@
 import type Sqlite from "better-sqlite3";
-import { type DatabaseConnection, type DialectAdapter, type Driver, SqliteAdapter, SqliteDialect, type SqliteDatabase, SqliteDriver, type SqliteStatement } from "kysely";
+import { type DatabaseConnection, type DialectAdapter, type Driver, type Kysely, SqliteAdapter, SqliteDialect, type SqliteDatabase, SqliteDriver, type SqliteStatement } from "kysely";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 
 /** Statements kept prepared. The collector's own queries are some dozens of texts; lists with filters make some hundreds. */
@@ -11,26 +11,46 @@ const KEPT_STATEMENTS = 500;
  */
 class TransactionalDialect extends SqliteDialect {
   readonly #database: SqliteDatabase;
-  readonly #ready: () => Promise<void>;
+  readonly #checkpoints: Pace;
 
-  constructor(database: SqliteDatabase, ready: () => Promise<void>) {
+  constructor(database: SqliteDatabase, checkpoints: Pace) {
     super({ database });
     this.#database = database;
-    this.#ready = ready;
+    this.#checkpoints = checkpoints;
   }
 
   override createDriver(): Driver {
-    return new PacedDriver({ database: this.#database }, this.#ready);
+    return new PacedDriver({ database: this.#database }, this.#checkpoints.ready);
   }
 
   override createAdapter(): DialectAdapter {
-    return new (class extends SqliteAdapter {
-      override get supportsTransactionalDdl(): boolean {
-        return true;
-      }
-    })();
+    return new FileAdapter(this.#checkpoints.rest);
   }
 }
+
+class FileAdapter extends SqliteAdapter {
+  readonly rest: () => Promise<void>;
+
+  constructor(rest: () => Promise<void>) {
+    super();
+    this.rest = rest;
+  }
+
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+/**
+ * For work in the background, between its transactions: waits until what it wrote is folded into SQLite's file, so that the log begins anew with the next
+ * transaction and nobody whose answer is awaited has to wait for that. At once where the log is short, and for PostgreSQL.
+ */
+export async function restForLog<T>(db: Kysely<T>): Promise<void> {
+  const { adapter } = db.getExecutor();
+  if (adapter instanceof FileAdapter) await adapter.rest();
+}
+
+type Pace = Pick<Checkpoints, "ready" | "rest">;
 
 /** Kysely's driver, except that whoever has the connection waits until it is ready. */
 class PacedDriver extends SqliteDriver {
@@ -49,16 +69,16 @@ class PacedDriver extends SqliteDriver {
 }
 
 /** For a connection that does not write, or whose log nobody else folds in. */
-const NO_CHECKPOINTS: Pick<Checkpoints, "wrote" | "ready"> = { wrote: () => {}, ready: async () => {} };
+const NO_CHECKPOINTS: Pace & Pick<Checkpoints, "wrote"> = { wrote: () => {}, ready: async () => {}, rest: async () => {} };
 
 /**
  * A dialect over an open connection, closed with it. Statements stay prepared: Kysely prepares at every call, which took
  * more time than running the statement. A writer's `begin` becomes `begin immediate`: a transaction that reads first and
  * writes later would otherwise fail outright when another process has written in between.
- * @param checkpoints `wrote` is called with how many rows were changed, when that is committed, or will be with others; `ready` before a transaction.
+ * @param checkpoints `wrote` is called with how many rows were changed, when that is committed, or will be with others; `ready` before a transaction, `rest` by `restForLog`.
  */
-export function dialectOf(connection: Sqlite.Database, { wrote, ready } = NO_CHECKPOINTS): SqliteDialect {
-  return new TransactionalDialect(keepStatements(connection, wrote), ready);
+export function dialectOf(connection: Sqlite.Database, checkpoints = NO_CHECKPOINTS): SqliteDialect {
+  return new TransactionalDialect(keepStatements(connection, checkpoints.wrote), checkpoints);
 }
 
 function keepStatements(connection: Sqlite.Database, wrote: (rows: number) => void): SqliteDatabase {

@@ -2,6 +2,7 @@ import { type Clock, describeError, type Log, nextTurn, parseJson, toInstant } f
 import type { Kysely, Transaction } from "kysely";
 import * as z from "zod";
 import { lockTenant } from "../../../../db/locks/lock-tenant.ts";
+import { restForLog } from "../../../../db/query/statements.ts";
 import type { Schema } from "../../../../db/schema.ts";
 import type { EventLog, NewEvent } from "../../../../events/log.ts";
 import { finishedVersion } from "../store/match-rows.ts";
@@ -60,13 +61,17 @@ export function createReporter(deps: ReporterDependencies): { run(stopped: Abort
         const isFirst: boolean = tenantId === "";
         tenantId = await nextDueTenant(reads, tenantId ?? "");
         while (tenantId !== null && broken.has(tenantId)) tenantId = await nextDueTenant(reads, tenantId);
-        if (tenantId === null && isFirst) return;
+        if (tenantId === null && isFirst) {
+          await restForLog(db);
+          return;
+        }
         if (tenantId === null) {
           tenantId = "";
           continue;
         }
         try {
           await matched();
+          await restForLog(db);
           if (!stopped.aborted) await reportTenant(tenantId);
         } catch (error) {
           broken.add(tenantId);
