@@ -27,7 +27,8 @@ export function judgeProducts(products: OpenedProducts, software: Software): rea
       if (matches.has(facts.id)) continue;
       const judgment = judgeSoftware(software, record, lookup);
       if (judgment === null) continue;
-      matches.set(facts.id, { ...judgment, ...facts, remedies: [...packageRemedy(software, record, lookup), ...remedies()] });
+      const own = packageRemedy(software, record, lookup);
+      matches.set(facts.id, { ...judgment, ...facts, remedies: own === null ? remedies() : [own, ...remedies()] });
     }
   }
   return [...matches.values()];
@@ -39,10 +40,10 @@ function byRisk(a: SoftwareMatch, b: SoftwareMatch): number {
     || b.id.localeCompare(a.id, "en", { numeric: true });
 }
 
-function packageRemedy({ distribution, sourcePackage }: Software, { id: cveId }: OpenRecord, lookup: FixLookup): readonly Remedy[] {
-  if (distribution === null) return [];
+function packageRemedy({ distribution, sourcePackage }: Software, { id: cveId }: OpenRecord, lookup: FixLookup): Remedy | null {
+  if (distribution === null) return null;
   const { name, release } = distribution;
   const fix = lookup({ cveId, distribution: name, release, sourcePackage });
-  if (fix?.kind !== "fixed" || fix.version === "0") return [];
-  return [{ product: `${name} ${release} ${sourcePackage}`, fixed: [fix.version], lastAffected: [] }];
+  if (fix?.kind !== "fixed" || fix.version === "0") return null;
+  return { product: `${name} ${release} ${sourcePackage}`, fixed: [fix.version], lastAffected: [] };
 }

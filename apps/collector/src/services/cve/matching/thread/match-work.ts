@@ -1,4 +1,4 @@
-import { keysOfRecord, openRecord } from "@lanthorn/vulnerability";
+import { keysOfRecord, openRecord, type Remedy } from "@lanthorn/vulnerability";
 import { cveKey } from "../../database/rows/cve-key.ts";
 import type { CveReader, StoredCve } from "../../database/reader.ts";
 import { readEvidence } from "../evidence.ts";
@@ -103,8 +103,20 @@ function readChanges(reader: Pick<CveReader, "changedSince" | "record">, since: 
 function toJudgment({ id, cpe, range, confidence, status, isCounted, reasons, remedies }: SoftwareMatch): FreshJudgment {
   return {
     cve_id: id, cpe, version_range: range, confidence, status, is_counted: Number(isCounted), reasons: JSON.stringify(reasons),
-    remedies: JSON.stringify(remedies.map(({ product, fixed, lastAffected }) => ({ product, fixed, last_affected: lastAffected }))),
+    remedies: toText(remedies),
   };
+}
+
+/** Most software of a product is given the same ones of a record. */
+const texts = new WeakMap<readonly Remedy[], string>();
+
+function toText(remedies: readonly Remedy[]): string {
+  let text = texts.get(remedies);
+  if (text === undefined) {
+    text = JSON.stringify(remedies.map(({ product, fixed, lastAffected }) => ({ product, fixed, last_affected: lastAffected })));
+    texts.set(remedies, text);
+  }
+  return text;
 }
 
 function toMatchedCve({ id, description, metrics: [best], published, kev, epss, references, techniques }: StoredCve): MatchedCveRow {
