@@ -1,6 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, request, type Server } from "node:http";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startReceiver } from "../../apps/collector/src/deliveries/testing/receiver.ts";
 import { type Collector, startCollector } from "../system/deployment.ts";
 import type { SimulatedProbe } from "../system/simulated-probe.ts";
+import { findFaults } from "./axe.ts";
 import { type RealBrowser, startBrowser } from "./browser.ts";
 import { logIn, settle, TOUR } from "./pages.ts";
 import { found, HOSTILE, sayHostile } from "./world.ts";
@@ -164,25 +164,13 @@ describe("the dashboard", () => {
   });
 
   test("has no fault that axe knows, on any page, light or dark, from a phone to a large screen", async () => {
-    const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
     const { page, context } = await browser.open();
     await logIn(page, collector.url, ADMIN);
     const found: string[] = [];
     for (const { name, title, go } of TOUR) {
       await go(page);
       await settle(page, title);
-      await page.evaluate(axe);
-      for (const [width, colorScheme] of [[360, "light"], [360, "dark"], [768, "dark"], [1280, "light"]] as const) {
-        await page.setViewportSize({ width, height: 800 });
-        await page.emulateMedia({ colorScheme });
-        // What depends on the size is drawn in the next frame.
-        await page.evaluate("new Promise((resolve) => { requestAnimationFrame(() => requestAnimationFrame(resolve)); })");
-        const { violations: all } = await page.evaluate(() => (globalThis as unknown as Axe).axe.run());
-        const violations = all.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)).join(" | ")}`);
-        const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-        found.push(...violations.map((text) => `${name} ${width} ${colorScheme} ${text}`), ...(isWide ? [`${name} ${width}: wider than the screen`] : []));
-      }
-      await page.setViewportSize({ width: 1280, height: 800 });
+      found.push(...await findFaults(page, name));
     }
     expect(found).toEqual([]);
     await context.close();
@@ -263,10 +251,6 @@ describe("the dashboard", () => {
     proxy.close();
   });
 });
-
-interface Axe {
-  readonly axe: { run(): Promise<{ readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[] }> };
-}
 
 /** A proxy that has the collector below a path, and takes that path away. */
 async function openProxy(prefix: string, target: string): Promise<Server> {

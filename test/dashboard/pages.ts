@@ -45,6 +45,17 @@ export const TOUR: readonly Tour[] = [
     },
   },
   { name: "live", title: /^Live/, go: byKeys("g", "l") },
+  { name: "scans", title: /^Scans/, go: byKeys("g", "c") },
+  {
+    name: "scan", title: /^Scans?( of .*)? · Lanthorn$/,
+    async go(page) {
+      const first = page.getByRole("table").getByRole("link").first();
+      await first.or(page.getByText("No scan yet")).first().waitFor();
+      if (await first.count() === 0) return;
+      await first.click();
+      await page.getByRole("heading", { name: /^Scan of/ }).waitFor();
+    },
+  },
   { name: "vulnerabilities", title: /^Vulnerabilities/, go: byKeys("g", "v") },
   { name: "integrations", title: /^Integrations/, go: byKeys("g", "i") },
   { name: "sites", title: /^Sites and probes/, go: byKeys("g", "s") },

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import type { RestClient } from "@lanthorn/client";
 import { describeError } from "@lanthorn/runtime";
 import { Command } from "commander";
 import { waitFor } from "../lab/wait-for.ts";
@@ -46,17 +47,23 @@ async function ofDemonstration(dir: string): Promise<void> {
   try {
     const hosts = (await site.lab.status()).hosts.length;
     await waitFor("the demonstration's hosts", async () => ((await rest.listDevices()).meta.total >= hosts ? true : null));
-    const scan = await rest.startScan({ target: LAN, profile: "standard" });
-    await waitFor("the scan", async () => ((await rest.readScan(scan.id)).status === "completed" ? true : null));
+    await scanLan(rest);
     const attack = SCENARIOS.find(({ name }) => name === "arpspoof");
     if (!attack) throw new Error("there is no scenario arpspoof");
     const running = await startScenario(site.lab, attack, createVariant(0, 0));
     await waitFor("an alert", async () => ((await rest.listAlerts()).meta.total > 0 ? true : null));
+    await site.lab.join("kitchen-tablet");
+    await scanLan(rest);
     await takeAll(dir, { url: site.collector.url, password: PASSWORD });
     await running.stop();
   } finally {
     await site.close();
   }
+}
+
+async function scanLan(rest: RestClient): Promise<void> {
+  const { id } = await rest.startScan({ target: LAN, profile: "standard" });
+  await waitFor("the scan", async () => ((await rest.readScan(id)).status === "completed" ? true : null));
 }
 
 async function takeAll(dir: string, { url, password }: Target): Promise<void> {

@@ -4,12 +4,13 @@ import { createRequest } from "../../apps/collector/src/certificates/testing/req
 import { waitFor } from "../lab/wait-for.ts";
 import type { Collector } from "../system/deployment.ts";
 import { createSimulatedProbe, type SimulatedProbe } from "../system/simulated-probe.ts";
+import { createWorkingProbe } from "./working-probe.ts";
 
 /** Names as an attacker would choose them. */
 export const HOSTILE = ['<img src=x onerror="document.title=1">', "<script>document.title=1</script>", "in\u202Evoice\u2066", "{{7*7}}${7*7}", "a".repeat(255)];
 const ATTACKER = { ip: "10.9.0.66", mac: "02:00:5e:10:00:66" };
 
-/** Enrolls a probe that says what hostile hosts would make it say: a name, a banner, an attack. Returns when the collector has it. */
+/** Enrolls a probe that says what hostile hosts would make it say (a name, a banner, an attack) and does what it is commanded. Returns when the collector has it. */
 export async function sayHostile(collector: Collector): Promise<SimulatedProbe> {
   const { rest } = collector;
   const site = (await rest.listSites()).data[0];
@@ -17,14 +18,17 @@ export async function sayHostile(collector: Collector): Promise<SimulatedProbe> 
   const { key, request } = await createRequest();
   const identity = await rest.enrollProbe({ token, certificate_request: request, name: "<b>probe</b>" });
   const broker = new URL(String(collector.ready["mqtt_url"]));
-  const probe = createSimulatedProbe({
-    host: "127.0.0.1", port: Number(broker.port), ca: identity.ca_certificate, key, certificate: identity.certificate,
-    tenantId: identity.tenant_id, probeId: identity.probe_id,
-  });
+  const [ca, certificate] = [identity.ca_certificate, identity.certificate];
+  const worker = createWorkingProbe({ httpsUrl: collector.httpsUrl, ca, key, certificate });
+  const probe: SimulatedProbe = createSimulatedProbe({
+    host: "127.0.0.1", port: Number(broker.port), ca, key, certificate, tenantId: identity.tenant_id, probeId: identity.probe_id,
+  }, { onCommand: (command) => worker.onCommand(probe, command) });
   probe.open();
+  probe.report(worker.health());
   const events = hostileEvents(toInstant(Date.now()));
   for (const event of events) probe.say(event);
   await waitFor("the hostile events", () => (probe.acknowledged() === events.length ? true : null));
+  await waitFor("the probe's health", async () => (await rest.readProbe(probe.probeId)).health);
   return probe;
 }
 

@@ -1,6 +1,6 @@
 import { connect, type TLSSocket } from "node:tls";
 import { gzipSync } from "node:zlib";
-import { Acknowledgement, BATCH_MAX_EVENTS, MESSAGE_VERSION, type ProbeChannel, type ProbeEvent, probeTopic } from "@lanthorn/contract";
+import { Acknowledgement, BATCH_MAX_EVENTS, Command, MESSAGE_VERSION, type ProbeChannel, type ProbeEvent, type ProbeHealth, probeTopic } from "@lanthorn/contract";
 import { createId, toInstant } from "@lanthorn/runtime";
 import { generate, type Packet, parser } from "mqtt-packet";
 
@@ -24,6 +24,8 @@ export interface SimulatedProbe {
   readonly queueId: string;
   /** Puts an event into the queue. */
   say(event: ProbeEvent): void;
+  /** Reports how it is, at once and after each connection. */
+  report(health: ProbeHealth): void;
   /** Events that were put into the queue, and how many of them the collector has confirmed. */
   said(): number;
   acknowledged(): number;
@@ -46,8 +48,13 @@ interface Queued {
   readonly atMs: number;
 }
 
-/** @param options.onLag Told of each event how long it took from being said to being confirmed. */
-export function createSimulatedProbe(identity: ProbeIdentity, options: { readonly onLag?: (ms: number) => void } = {}): SimulatedProbe {
+/**
+ * @param options.onLag Told of each event how long it took from being said to being confirmed.
+ * @param options.onCommand Gives the data of the reply to a command, which is never refused. Commands have no reply without it.
+ */
+export function createSimulatedProbe(identity: ProbeIdentity, options: {
+  readonly onLag?: (ms: number) => void; readonly onCommand?: (command: Command) => Readonly<Record<string, unknown>>;
+} = {}): SimulatedProbe {
   const { tenantId, probeId } = identity;
   const queueId = createId();
   const runId = createId();
@@ -62,6 +69,7 @@ export function createSimulatedProbe(identity: ProbeIdentity, options: { readonl
   let timer: NodeJS.Timeout | undefined;
   let reconnect: NodeJS.Timeout | undefined;
   let messageId = 0;
+  let health: ProbeHealth | null = null;
 
   const write = (packet: Packet) => void socket?.write(generate(packet));
   const publish = (channel: ProbeChannel, payload: Buffer, retain = false) => {
@@ -107,6 +115,14 @@ export function createSimulatedProbe(identity: ProbeIdentity, options: { readonl
     inFlight = null;
     send();
   };
+  const reply = (payload: Buffer) => {
+    if (!options.onCommand) return;
+    const command = Command.parse(JSON.parse(payload.toString()));
+    publish("replies", Buffer.from(JSON.stringify({ v: MESSAGE_VERSION, command_id: command.id, ok: true, error: null, data: options.onCommand(command) })));
+  };
+  const reportHealth = () => {
+    if (isUp && health) publish("health", Buffer.from(JSON.stringify(health)));
+  };
   const onPacket = (packet: Packet) => {
     if (packet.cmd === "connack" && packet.returnCode !== 0) socket?.destroy();
     else if (packet.cmd === "connack") {
@@ -116,10 +132,12 @@ export function createSimulatedProbe(identity: ProbeIdentity, options: { readonl
     } else if (packet.cmd === "suback") {
       isUp = true;
       publish("status", status("online"), true);
+      reportHealth();
       send();
     } else if (packet.cmd === "publish") {
       if (packet.qos > 0) write({ cmd: "puback", messageId: packet.messageId as number });
       if (packet.topic === topic("acks")) onAcknowledgement(packet.payload as Buffer);
+      else if (packet.topic === topic("commands")) reply(packet.payload as Buffer);
     }
   };
 
@@ -151,6 +169,10 @@ export function createSimulatedProbe(identity: ProbeIdentity, options: { readonl
       said += 1;
       queue.push({ seq: said, event, atMs: performance.now() });
       send();
+    },
+    report(next) {
+      health = next;
+      reportHealth();
     },
     said: () => said,
     acknowledged: () => watermark,

@@ -1,4 +1,4 @@
-import { AffectedCvesQuery, AlertsQuery, DevicesQuery, EventsQuery } from "@lanthorn/contract";
+import { AffectedCvesQuery, AlertsQuery, DevicesQuery, EventsQuery, ScansQuery } from "@lanthorn/contract";
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, retainSearchParams } from "@tanstack/react-router";
 import { checkSearch, parseSearch, stringifySearch } from "./checked-search.ts";
 import { Empty } from "./states/answer.tsx";
@@ -49,6 +49,14 @@ const vulnerabilities = createRoute({
   getParentRoute: () => root, path: "/vulnerabilities", validateSearch: checkSearch(AffectedCvesQuery),
   component: lazyRouteComponent(() => import("./vulnerabilities/vulnerabilities-page.tsx"), "VulnerabilitiesPage"),
 });
+const scans = createRoute({
+  getParentRoute: () => root, path: "/scans", validateSearch: checkSearch(ScansQuery),
+  component: lazyRouteComponent(() => import("./scans/scans-page.tsx"), "ScansPage"),
+});
+const scan = createRoute({
+  getParentRoute: () => root, path: "/scans/$scanId",
+  component: lazyRouteComponent(() => import("./scans/scan-page.tsx"), "ScanPage"),
+});
 const integrations = createRoute({
   getParentRoute: () => root, path: "/settings/integrations",
   component: lazyRouteComponent(() => import("./integrations/integrations-page.tsx"), "IntegrationsPage"),
@@ -61,7 +69,7 @@ const keys = createRoute({
 /** The pages and their addresses. @param basepath The path that the collector is below, as a proxy shows it. */
 export function createPages(basepath: string) {
   return createRouter({
-    routeTree: root.addChildren([overview, devices, device, alerts.addChildren([alert]), live, vulnerabilities, sites, integrations, keys]),
+    routeTree: root.addChildren([overview, devices, device, alerts.addChildren([alert]), live, scans, scan, vulnerabilities, sites, integrations, keys]),
     basepath, parseSearch, stringifySearch, scrollRestoration: false, defaultPreload: false,
   });
 }

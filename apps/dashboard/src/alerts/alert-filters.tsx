@@ -1,12 +1,12 @@
 import { ALERT_SOURCES, Severity } from "@lanthorn/contract";
 import { getRouteApi } from "@tanstack/react-router";
+import { Choose, choicesOf } from "../fields/choose.tsx";
 import { SearchBox } from "../parts/search-box.tsx";
 import styles from "./alert-filters.module.css";
 
 const route = getRouteApi("/alerts");
 const STATUSES = { "": "Pending", open: "Open", acknowledged: "Acknowledged", resolved: "Resolved", "open,acknowledged,resolved": "All" };
 const SORTS = { "": "Newest first", "-severity": "Most urgent first", "-count": "Most frequent first", first_seen: "Oldest first" };
-const byName = (names: readonly string[], all: string) => ({ "": all, ...Object.fromEntries(names.map((name) => [name, name])) });
 
 /** Which alerts are listed, as the address says. */
 export function AlertFilters() {
@@ -18,20 +18,9 @@ export function AlertFilters() {
     <div className={styles["filters"]} role="search">
       <SearchBox label="Search alerts" placeholder="Title, text, subject or address" longest={255} given={search.search} onChange={(text) => set("search", text)} />
       <Choose label="State" value={search.status} options={STATUSES} onChange={(value) => set("status", value)} />
-      <Choose label="Severity" value={search.severity} options={byName(Severity.options, "Any severity")} onChange={(value) => set("severity", value)} />
-      <Choose label="Source" value={search.source} options={byName(ALERT_SOURCES, "Any source")} onChange={(value) => set("source", value)} />
+      <Choose label="Severity" value={search.severity} options={choicesOf(Severity.options, "Any severity")} onChange={(value) => set("severity", value)} />
+      <Choose label="Source" value={search.source} options={choicesOf(ALERT_SOURCES, "Any source")} onChange={(value) => set("source", value)} />
       <Choose label="Order" value={search.sort} options={SORTS} onChange={(value) => set("sort", value)} />
     </div>
-  );
-}
-
-function Choose({ label, value = "", options, onChange }: {
-  readonly label: string; readonly value: string | undefined; readonly options: Readonly<Record<string, string>>; readonly onChange: (value: string) => void;
-}) {
-  return (
-    <select aria-label={label} value={value} onChange={(event) => onChange(event.target.value)} data-set={value !== ""}>
-      {!Object.hasOwn(options, value) && <option value={value}>{value}</option>}
-      {Object.entries(options).map(([each, text]) => <option key={each} value={each}>{text}</option>)}
-    </select>
   );
 }

@@ -2,6 +2,7 @@ import type { Probe } from "@lanthorn/contract";
 import { Mark, type Tone } from "../parts/mark.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { formatSize } from "../texts/size.ts";
 import styles from "./probe-card.module.css";
 
 const TONES: Readonly<Record<Probe["state"], Tone>> = { online: "good", enrolled: "calm", silent: "warn", revoked: "calm" };
@@ -22,8 +23,8 @@ export function ProbeCard({ probe }: { readonly probe: Probe }) {
       {health && (
         <div className={styles["bars"]}>
           <Bar label="Processor" share={health.cpu_percent / 100} text={`${Math.round(health.cpu_percent)} %`} />
-          <Bar label="Memory" share={1 - health.memory.available_bytes / Math.max(1, health.memory.total_bytes)} text={`${size(health.memory.rss_bytes)} its own`} />
-          <Bar label="Disk" share={1 - health.disk.free_bytes / Math.max(1, health.disk.total_bytes)} text={`${size(health.disk.free_bytes)} free`} />
+          <Bar label="Memory" share={1 - health.memory.available_bytes / Math.max(1, health.memory.total_bytes)} text={`${formatSize(health.memory.rss_bytes)} its own`} />
+          <Bar label="Disk" share={1 - health.disk.free_bytes / Math.max(1, health.disk.total_bytes)} text={`${formatSize(health.disk.free_bytes)} free`} />
         </div>
       )}
       <ul className={styles["problems"]}>{problemsOf(probe).map((problem) => <li key={problem}><Foreign text={problem} longest={300} /></li>)}</ul>
@@ -53,10 +54,4 @@ function Bar({ label, share, text }: { readonly label: string; readonly share: n
       <span>{label}</span><meter min={0} max={1} high={FULL} optimum={0} value={bounded} aria-label={label} /><span>{text}</span>
     </div>
   );
-}
-
-function size(bytes: number): string {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  const at = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
-  return `${(bytes / 1024 ** at).toFixed(at > 2 ? 1 : 0)} ${units[at]}`;
 }

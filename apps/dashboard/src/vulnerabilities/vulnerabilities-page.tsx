@@ -2,6 +2,8 @@ import { type AffectedCve, CveSeverity } from "@lanthorn/contract";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Button } from "../parts/button.tsx";
+import { Choose, choicesOf } from "../fields/choose.tsx";
+import filters from "../fields/filters.module.css";
 import { Mark } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
 import { SearchBox } from "../parts/search-box.tsx";
@@ -82,11 +84,9 @@ function Filters() {
   const set = (name: "severity" | "known_exploited" | "search", value: string) =>
     void navigate({ search: (before) => ({ ...before, [name]: value === "" ? undefined : value }), replace: true });
   return (
-    <div className={styles["filters"]} role="search">
+    <div className={filters["filters"]} role="search">
       <SearchBox label="Search vulnerabilities" placeholder="CVE or words of its description" longest={200} given={search.search} onChange={(text) => set("search", text)} />
-      <select aria-label="Severity" value={search.severity ?? ""} onChange={(event) => set("severity", event.target.value)}>
-        <option value="">Any severity</option>{CveSeverity.options.map((name) => <option key={name} value={name}>{name}</option>)}
-      </select>
+      <Choose label="Severity" value={search.severity} options={choicesOf(CveSeverity.options, "Any severity")} onChange={(value) => set("severity", value)} />
       <label><input type="checkbox" checked={search.known_exploited === "true"} onChange={(event) => set("known_exploited", event.target.checked ? "true" : "")} />Known to be exploited</label>
     </div>
   );
