@@ -49,16 +49,19 @@ export interface Anomaly {
   readonly isWithinBudget: boolean;
 }
 
+/** Before it is known whether the budget has one for it. */
+export type Explained = Omit<Anomaly, "isWithinBudget">;
+
 const MAX_PEERS = 4;
 const MAX_FEATURES = 3;
 /** Beyond this many units nothing is ordinary. */
 const RANGE_UNITS = 3;
 
 /** Explains the clues of an hour. */
-export function explain(device: Device, clues: readonly Clue[], hour: { readonly at: number; readonly slot: number; readonly score: number }): Omit<Anomaly, "isWithinBudget"> {
+export function explain(device: Device, clues: readonly Clue[], hour: { readonly at: number; readonly slot: number; readonly score: number }): Explained {
   const sorted = clues.toSorted((a, b) => b.surprise - a.surprise);
   const sum = sorted.reduce((total, { surprise }) => total + surprise, 0);
-  const values = featuresOf(device.hour.counts);
+  const values = featuresOf(device.closed.counts);
   const features = sorted.slice(0, MAX_FEATURES).map((clue): WeightyFeature => {
     const share = clue.surprise / sum;
     if (clue.what === "new_region" || clue.what === "new_admin_peer") return { name: clue.what, share, observed: 1, expectedLow: 0, expectedHigh: 0, usual: 0 };
@@ -72,18 +75,18 @@ export function explain(device: Device, clues: readonly Clue[], hour: { readonly
   const kind = kindOf(sorted);
   const news = [...new Set(sorted.flatMap((clue) => (clue.news ? [clue.news.what] : [])))];
   const ofNews = sorted.flatMap((clue) => (clue.news ? [clue.news.peer] : []));
-  const mostSent = [...device.hour.sentTo].toSorted((a, b) => b[1] - a[1]).map(([peer]) => peer);
+  const mostSent = [...device.closed.sentTo].toSorted((a, b) => b[1] - a[1]).map(([peer]) => peer);
   return {
     device: device.key, kind, technique: TECHNIQUES[kind], score: hour.score, at: hour.at, since: device.openSince, features, news, group: device.group,
-    peers: [...new Set([...ofNews, ...mostSent])].slice(0, MAX_PEERS), series: seriesOf(device, features[0]?.name ?? "flows"),
+    peers: [...new Set([...ofNews, ...mostSent])].slice(0, MAX_PEERS), series: seriesOf(device, features[0]?.name ?? "flows", hour.at),
   };
 }
 
 /** Explains a beacon. */
-export function explainBeacon(device: Device, finding: BeaconFinding, at: number): Omit<Anomaly, "isWithinBudget"> {
+export function explainBeacon(device: Device, finding: BeaconFinding, at: number): Explained {
   return {
     device: device.key, kind: "beacon", technique: TECHNIQUES.beacon, score: 10 * finding.adjusted, at, since: finding.firstAt, peers: [finding.peer], news: [], group: device.group,
-    features: [{ name: "beacon", share: 1, observed: finding.adjusted, expectedLow: 0, expectedHigh: 0, usual: 0 }], series: seriesOf(device, "flows"),
+    features: [{ name: "beacon", share: 1, observed: finding.adjusted, expectedLow: 0, expectedHigh: 0, usual: 0 }], series: seriesOf(device, "flows", at),
   };
 }
 
@@ -97,10 +100,11 @@ function kindOf(sorted: readonly Clue[]): AnomalyKind {
   return sorted.some(({ what }) => what === "fan_out" || what === "ports") ? "scan" : "unusual_amount";
 }
 
-function seriesOf(device: Device, name: WeightyFeature["name"]): Anomaly["series"] {
+function seriesOf(device: Device, name: WeightyFeature["name"], at: number): Anomaly["series"] {
+  const last = Math.floor(at / BUCKET_SECONDS) - 1;
   const place = FEATURES.findIndex((feature) => feature === name);
   const values = Array.from({ length: RECENT_BUCKETS }, (_, index) => {
-    const row = featuresOf(rowOf(device.recent, device.lastBucket - RECENT_BUCKETS + 1 + index));
+    const row = featuresOf(rowOf(device.recent, last - RECENT_BUCKETS + 1 + index));
     return row[place < 0 ? PLACE.flows : place] ?? 0;
   });
   return { bucketSeconds: BUCKET_SECONDS, values };

@@ -4,11 +4,14 @@ const DAY_SECONDS = 86_400;
 export interface Budget {
   /** Takes one of those of the day of `at`. @returns False where none is left. */
   readonly take: (at: number) => boolean;
+  /** The day since 1970, and how many were taken of it. */
+  readonly state: () => readonly [day: number, taken: number];
+  readonly restore: (state: readonly [day: number, taken: number]) => void;
 }
 
 /** @param aDay What a day has. */
 export function createBudget(aDay: number): Budget {
-  let day = Number.NEGATIVE_INFINITY;
+  let day = 0;
   let taken = 0;
   return {
     take(at) {
@@ -20,6 +23,10 @@ export function createBudget(aDay: number): Budget {
       if (taken >= aDay) return false;
       taken += 1;
       return true;
+    },
+    state: () => [day, taken],
+    restore: (state) => {
+      [day, taken] = state;
     },
   };
 }

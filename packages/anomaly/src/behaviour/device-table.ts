@@ -21,20 +21,20 @@ export interface DeviceTable {
   readonly freeze: (key: string, isFrozen: boolean) => void;
   readonly reset: (key: string) => void;
   readonly states: () => readonly DeviceState[];
+  /** Takes back what `save` gave. @returns Whether it could be read. */
+  readonly restore: (entry: SavedEntry) => boolean;
   /** One entry for each device and group, made as it is asked for. */
   readonly save: () => Iterable<SavedEntry>;
-  /** Devices that gave way, and saved entries that could not be read. */
-  readonly counts: () => { readonly devices: number; readonly evicted: number; readonly damaged: number };
+  /** Devices that are followed, and that gave way. */
+  readonly counts: () => { readonly devices: number; readonly evicted: number };
 }
 
-/** @param deps.saved What `save` gave; what is damaged is left out and counted. @param deps.groups Are given those that were saved. */
-export function createDeviceTable(deps: { readonly maxDevices: number; readonly groups: Groups; readonly saved: Iterable<SavedEntry> }): DeviceTable {
+/** @param deps.groups Are given those that were saved. */
+export function createDeviceTable(deps: { readonly maxDevices: number; readonly groups: Groups }): DeviceTable {
   const { groups } = deps;
   const devices = new Map<string, Device>();
   let site = createDevice(SITE_KEY, 0);
   let evicted = 0;
-  let damaged = 0;
-  for (const entry of deps.saved) if (!restore(entry)) damaged += 1;
 
   function restore({ kind, key, bytes }: SavedEntry): boolean {
     if (kind === GROUP_ENTRY) {
@@ -72,11 +72,12 @@ export function createDeviceTable(deps: { readonly maxDevices: number; readonly 
     },
     reset: (key) => void devices.delete(key),
     states: () => [...devices.values()].map(({ key, lifecycle, group, firstAt, hours }) => ({ device: key, lifecycle, group, firstAt, hours })),
+    restore,
     *save() {
       yield { kind: DEVICE_ENTRY, key: SITE_KEY, bytes: writeDevice(site) };
       for (const [key, group] of groups.entries()) yield { kind: GROUP_ENTRY, key, bytes: writeGroup(group) };
       for (const [key, device] of devices) yield { kind: DEVICE_ENTRY, key, bytes: writeDevice(device) };
     },
-    counts: () => ({ devices: devices.size, evicted, damaged }),
+    counts: () => ({ devices: devices.size, evicted }),
   };
 }

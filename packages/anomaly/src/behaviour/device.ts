@@ -30,13 +30,15 @@ export interface News {
   flows: number;
 }
 
-/** What is remembered of one device, or of the site: some 13 KB, however much it does. */
+/** What is remembered of one device, or of the site: some 15 KB, however much it does. */
 export interface Device {
   readonly key: string;
   readonly profile: Profile;
   readonly known: Readonly<Record<KnownKind, KnownSet>>;
   readonly leading: LeadingPorts;
-  readonly hour: HourCounts;
+  /** What is counted now, and of the hour before while it is compared. */
+  hour: HourCounts;
+  closed: HourCounts;
   readonly recent: Float32Array;
   group: string;
   lifecycle: Lifecycle;
@@ -75,11 +77,15 @@ export function createDevice(key: string, at: number, known: Partial<Record<Know
   return {
     key, profile: createProfile("device"), leading: createLeadingPorts(ports), recent: new Float32Array(RECENT_BUCKETS * FEATURES.length),
     known: { peers: set("peers"), ports: set("ports"), regions: set("regions"), admin_peers: set("admin_peers") },
-    hour: {
-      counts: new Float64Array(FEATURES.length), bucket: new Float64Array(FEATURES.length), news: [], sentTo: new Map(), rarePeers: new Set(),
-      distinct: { peers: createDistinct(), ports: createDistinct(), names: createDistinct(), inside: createDistinct() },
-    },
+    hour: createHourCounts(), closed: createHourCounts(),
     group: "", lifecycle: "learning", firstAt: at, hours: 0, regionsMet: 0, adminPeersMet: 0, carried: 0, openSince: 0, quietHours: 0, driftUntil: 0, lastBucket: 0,
+  };
+}
+
+function createHourCounts(): HourCounts {
+  return {
+    counts: new Float64Array(FEATURES.length), bucket: new Float64Array(FEATURES.length), news: [], sentTo: new Map(), rarePeers: new Set(),
+    distinct: { peers: createDistinct(), ports: createDistinct(), names: createDistinct(), inside: createDistinct() },
   };
 }
 
@@ -96,8 +102,15 @@ export function closeBucket(device: Device, bucketNumber: number): void {
   device.lastBucket = bucketNumber;
 }
 
-/** Forgets the hour, after it was learned or because it is not to be trusted. */
-export function clearHour({ hour }: Device): void {
+/** Begins another hour: what was counted is compared by and by. */
+export function closeHour(device: Device): void {
+  const { hour, closed } = device;
+  device.closed = hour;
+  device.hour = closed;
+}
+
+/** Forgets an hour, after it was learned or because it is not to be trusted. */
+export function clearHour(hour: HourCounts): void {
   hour.counts.fill(0);
   hour.news = [];
   hour.sentTo.clear();

@@ -34,13 +34,13 @@ export interface Judged {
   readonly score: number;
 }
 
-/** Compares the hour of all devices, and gives those for which something unusual has begun. */
+/** Compares the closed hour of all devices, a device at each step, and gives those for which something unusual has begun. */
 export function createHourJudge({ groups, regions, peers }: { readonly groups: Groups; readonly regions: HostUse; readonly peers: HostUse }) {
   function newsOf(device: Device): Clue[] {
-    device.hour.news = device.hour.news.filter(({ kind, what }) => kind !== "region" || !regions.isCommon(what));
+    device.closed.news = device.closed.news.filter(({ kind, what }) => kind !== "region" || !regions.isCommon(what));
     const group = groups.get(device.group);
     const days = device.hours / 24;
-    return device.hour.news.map((news): Clue => {
+    return device.closed.news.map((news): Clue => {
       const isRegion = news.kind === "region";
       const met = surpriseOfNews(news.kind, { events: isRegion ? device.regionsMet : device.adminPeersMet, days }, metByGroup(group, news.kind));
       const surprise = Math.max(0, met + (isRegion ? VISITS_WEIGHT * Math.log(news.flows) - ONE_VISIT_LESS : 0));
@@ -49,30 +49,40 @@ export function createHourJudge({ groups, regions, peers }: { readonly groups: G
   }
 
   /** Those who are first to use a service of which others are the next did nothing unusual. */
-  function forgiveFirst({ hour: { counts, sentTo, rarePeers } }: Device): void {
+  function forgiveFirst({ closed: { counts, sentTo, rarePeers } }: Device): void {
     const common = [...rarePeers].filter((peer) => peers.isCommon(peer)).reduce((sum, peer) => sum + (sentTo.get(peer) ?? 0), 0);
     counts[PLACE.bytes_to_rare] = Math.max(0, (counts[PLACE.bytes_to_rare] ?? 0) - common);
   }
 
-  return (devices: readonly Device[], slot: number, at: number): Judged[] => {
-    const judged = devices.map((device) => {
-      settle(device, groups, at);
-      forgiveFirst(device);
-      const news = newsOf(device);
-      if (device.lifecycle === "learning" || device.lifecycle === "drifted" || device.key === SITE_KEY) return { device, clues: [] };
-      return { device, clues: [...cluesOf(device, scaleCounts(device.hour.counts), slot, groups.get(device.group).profile), ...news] };
-    });
+  function cluesFor(device: Device, slot: number, at: number): readonly Clue[] {
+    settle(device, groups, at);
+    forgiveFirst(device);
+    const news = newsOf(device);
+    if (device.lifecycle === "learning" || device.lifecycle === "drifted" || device.key === SITE_KEY) return [];
+    return [...cluesOf(device, scaleCounts(device.closed.counts), slot, groups.get(device.group).profile), ...news];
+  }
+
+  return function* judge(devices: readonly Device[], slot: number, at: number): Generator<undefined, Judged[]> {
+    const cluesOfDevices: (readonly Clue[])[] = [];
     const sharedBy = new Map<string, number>();
-    for (const { clues } of judged) for (const { what } of clues) sharedBy.set(what, (sharedBy.get(what) ?? 0) + 1);
+    for (const device of devices) {
+      const clues = cluesFor(device, slot, at);
+      cluesOfDevices.push(clues);
+      for (const { what } of clues) sharedBy.set(what, (sharedBy.get(what) ?? 0) + 1);
+      yield;
+    }
     const discount = (clue: Clue): Clue => {
       const isDiscounted = clue.what !== "new_region" && clue.what !== "new_admin_peer" && RULES[clue.what].isDiscounted;
       return isDiscounted ? { ...clue, surprise: clue.surprise / Math.max(1, (sharedBy.get(clue.what) ?? 0) - COINCIDENCES) } : clue;
     };
-    return judged.flatMap(({ device, clues }) => {
-      const weighed = clues.map(discount);
-      const score = totalOf(weighed) + CARRIED_SHARE * device.carried;
-      return begins(device, score, at) && weighed.length > 0 ? [{ device, clues: weighed, score }] : [];
-    });
+    const judged: Judged[] = [];
+    for (const [index, device] of devices.entries()) {
+      const clues = (cluesOfDevices[index] ?? []).map(discount);
+      const score = totalOf(clues) + CARRIED_SHARE * device.carried;
+      if (begins(device, score, at) && clues.length > 0) judged.push({ device, clues, score });
+      yield;
+    }
+    return judged;
   };
 }
 
@@ -112,12 +122,12 @@ export function learnDeviceHour({ device, groups, slot, at }: { readonly device:
   if (isSettled) device.regionsMet += met.regions;
   if (isSettled) groups.noteMet(device.group, met);
   if (device.openSince > 0 || device.carried >= SUSPICIOUS_FROM) return;
-  const scaled = scaleCounts(device.hour.counts);
+  const scaled = scaleCounts(device.closed.counts);
   learnHour(device.profile, slot, scaled, device.lifecycle === "drifted" ? DRIFT_RATE : undefined);
   device.hours += 1;
   if (isSettled) groups.learn(device.group, slot, scaled);
 }
 
 function countNews(device: Device, kind: "region" | "admin"): number {
-  return device.hour.news.filter((news) => news.kind === kind).length;
+  return device.closed.news.filter((news) => news.kind === kind).length;
 }

@@ -14,15 +14,15 @@ export interface PacketClock {
   readonly steps: () => number;
 }
 
-/** @param deps.onHour Is given the end of an hour that was seen as a whole, before its counts are forgotten. */
+/** @param deps.onHour Is given the end of an hour that was seen as a whole, before another begins. */
 export function createPacketClock({ devices, onHour }: { readonly devices: DeviceTable; readonly onHour: (at: number) => void }): PacketClock {
   let now = Number.NaN;
   let isTrusted = true;
   let steps = 0;
 
-  function closeHour(at: number): void {
+  function endHour(at: number): void {
     if (isTrusted) onHour(at);
-    for (const device of devices.all()) clearHour(device);
+    else for (const device of devices.all()) clearHour(device.hour);
     isTrusted = true;
   }
 
@@ -33,7 +33,7 @@ export function createPacketClock({ devices, onHour }: { readonly devices: Devic
       device.hour.bucket.fill(0);
       device.recent.fill(0);
       device.lastBucket = Math.floor(at / BUCKET_SECONDS) - 1;
-      clearHour(device);
+      clearHour(device.hour);
     }
     isTrusted = isBeginOfHour(at);
   }
@@ -46,7 +46,7 @@ export function createPacketClock({ devices, onHour }: { readonly devices: Devic
       else {
         for (let bucket = Math.floor(now / BUCKET_SECONDS); bucket < Math.floor(at / BUCKET_SECONDS); bucket += 1) {
           for (const device of devices.all()) closeBucket(device, bucket);
-          if (((bucket + 1) * BUCKET_SECONDS) % HOUR_SECONDS === 0) closeHour((bucket + 1) * BUCKET_SECONDS);
+          if (((bucket + 1) * BUCKET_SECONDS) % HOUR_SECONDS === 0) endHour((bucket + 1) * BUCKET_SECONDS);
         }
       }
       now = Number.isNaN(now) || at > now || at < now - BUCKET_SECONDS ? at : now;

@@ -1,4 +1,4 @@
-/** What is saved of devices and groups: bytes of their own for each, with version and checksum, so that one that is damaged costs no other. */
+/** What is saved of devices, groups and budget: bytes of their own for each, with version and checksum, so that one that is damaged costs no other. */
 import { hashBytes } from "../fnv.ts";
 import { createDevice, type Device, KNOWN_KINDS, KNOWN_SIZES, LIFECYCLES } from "./device.ts";
 import type { Group } from "./groups.ts";
@@ -10,8 +10,10 @@ export const SITE_KEY = "";
 export const DEVICE_ENTRY = "device";
 /** What an entry is of. */
 export const GROUP_ENTRY = "group";
+/** What an entry is of. */
+export const BUDGET_ENTRY = "budget";
 
-/** One device or group. */
+/** One device or group, or how much of the day's budget is taken. */
 export interface SavedEntry {
   readonly kind: string;
   readonly key: string;
@@ -63,6 +65,18 @@ export function readGroup(bytes: Uint8Array): Group | null {
   const profile = readProfile(reader, "group");
   const [hours = 0, regionsMet = 0, adminPeersMet = 0] = numbers;
   return profile && reader.isAtEnd() ? { profile, hours, regionsMet, adminPeersMet } : null;
+}
+
+/** How much of a day's budget is taken. */
+export function writeBudget(state: readonly [day: number, taken: number]): Uint8Array {
+  return seal([Float64Array.from(state)]);
+}
+
+/** @returns `null` for bytes that are damaged or of another version. */
+export function readBudget(bytes: Uint8Array): readonly [day: number, taken: number] | null {
+  const reader = openSealed(bytes);
+  const numbers = reader?.take(Float64Array, 2);
+  return numbers?.every(Number.isFinite) && reader?.isAtEnd() ? [numbers[0] ?? 0, numbers[1] ?? 0] : null;
 }
 
 type Table = Float64Array | Float32Array | Uint32Array | Uint16Array | Uint8Array;

@@ -21,6 +21,13 @@ function flow(at: number, more: Partial<ObservedFlow> = {}): ObservedFlow {
   };
 }
 
+/** Compares what is left of an hour. @returns In how many pieces. */
+function finish(watch: BehaviourWatch): number {
+  let pieces = 1;
+  while (watch.work()) pieces += 1;
+  return pieces;
+}
+
 /** Twelve ordinary flows an hour, at work by day only. */
 function live(watch: BehaviourWatch, days: { readonly from: number; readonly to: number }, originator = "laptop"): void {
   for (let at = BEGIN + days.from * DAY; at < BEGIN + days.to * DAY; at += HOUR / 12) {
@@ -28,6 +35,7 @@ function live(watch: BehaviourWatch, days: { readonly from: number; readonly to:
     if (isDay || at % HOUR === 0) watch.flow(flow(at, { originator, responder: `203.0.113.${(at / 300) % 7}` }));
     else watch.advance(at);
   }
+  finish(watch);
 }
 
 /** From 10:00 of a day on. */
@@ -35,6 +43,7 @@ function copyOut(watch: BehaviourWatch, day: number, originator = "laptop"): voi
   const at = BEGIN + day * DAY + 10 * HOUR;
   watch.flow(flow(at + 60, { originator, responder: "198.51.100.9", bytesOut: 8e9 }));
   for (let minutes = 5; minutes <= 60; minutes += 5) watch.advance(at + minutes * 60);
+  finish(watch);
 }
 
 describe("a watch for behaviour", () => {
@@ -83,12 +92,14 @@ describe("a watch for behaviour", () => {
     const first = open();
     live(first.watch, { from: 0, to: 9 });
     const saved = [...first.watch.save()];
-    const { anomalies, watch } = open({ saved });
+    const { anomalies, watch } = open();
+    expect(saved.every(watch.restore)).toBe(true);
     live(watch, { from: 9, to: 9 + 10 / 24 });
     copyOut(watch, 9);
     expect(anomalies).toHaveLength(1);
-    for (const damage of [(bytes: Uint8Array) => bytes.subarray(0, 100), (bytes: Uint8Array) => bytes.map((byte, index) => (index === 500 ? byte ^ 1 : byte)), () => new Uint8Array(3)]) {
-      const again = open({ saved: saved.map((entry) => ({ ...entry, bytes: damage(entry.bytes) })) });
+    for (const damage of [(bytes: Uint8Array) => bytes.subarray(0, 20), (bytes: Uint8Array) => bytes.map((byte, index) => (index === 20 ? byte ^ 1 : byte)), () => new Uint8Array(3)]) {
+      const again = open();
+      expect(saved.some((entry) => again.watch.restore({ ...entry, bytes: damage(entry.bytes) }))).toBe(false);
       expect(again.watch.counts()).toMatchObject({ damaged: saved.length, devices: 0 });
     }
   });
@@ -100,6 +111,8 @@ describe("a watch for behaviour", () => {
     const at = BEGIN + 9 * DAY + 10 * HOUR;
     names.forEach((originator, index) => watch.flow(flow(at + 60, { originator, responder: `198.51.100.${index}`, bytesOut: 8e9 })));
     for (let minutes = 5; minutes <= 60; minutes += 5) watch.advance(at + minutes * 60);
+    // The site and each device three times, and those of which something would be said.
+    expect(finish(watch)).toBe(3 * 4 + 3 + 1);
     expect(anomalies.map(({ device, isWithinBudget }) => [device, isWithinBudget])).toHaveLength(2);
     expect(anomalies.filter(({ isWithinBudget }) => isWithinBudget)).toHaveLength(1);
     expect(anomalies.some(({ device }) => device === "nas")).toBe(false);

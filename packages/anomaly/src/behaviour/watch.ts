@@ -1,21 +1,20 @@
 import { createBeaconWatch } from "../beacon/watch.ts";
 import { type Accepted, createAcceptedList } from "./accepted.ts";
-import { type Anomaly, explain, explainBeacon } from "./anomaly.ts";
+import { type Anomaly, explainBeacon, type Explained } from "./anomaly.ts";
 import { createBudget } from "./budget.ts";
 import { countOriginator, countQuery, countResponder } from "./count-flow.ts";
+import { createHourComparison } from "./comparison.ts";
 import type { Device } from "./device.ts";
 import { createDeviceTable, type DeviceState } from "./device-table.ts";
 import type { ObservedFlow, ObservedQuery } from "./flow.ts";
 import { createGroups } from "./groups.ts";
-import { createHourJudge, learnDeviceHour } from "./judge.ts";
 import { createPacketClock } from "./packet-clock.ts";
-import { slotOf } from "./profile.ts";
 import { createHostUse } from "./sketches/host-use.ts";
-import type { SavedEntry } from "./state.ts";
+import { BUDGET_ENTRY, readBudget, type SavedEntry, writeBudget } from "./state.ts";
 
 /** How much is followed, and how much is said. */
 export interface BehaviourBounds {
-  /** Some 13 KB each. The one that was silent for longest gives way. */
+  /** Some 15 KB each. The one that was silent for longest gives way. */
   readonly maxDevices: number;
   /** Pairs of a device and a peer that are looked at for beacons: 1 KB each. */
   readonly maxPairs: number;
@@ -28,6 +27,11 @@ export interface BehaviourWatch {
   readonly query: (query: ObservedQuery) => void;
   /** Packet time has come so far: buckets and hours that are over are closed. Frames without a flow move it too. */
   readonly advance: (at: number) => void;
+  /**
+   * Goes on with the comparison of an hour that is over, by one device. What is left when the next hour is over is done then, at once.
+   * @returns Whether something is left.
+   */
+  readonly work: () => boolean;
   /** Frames were lost, or little was seen: the hour is neither compared nor learned. */
   readonly distrustHour: () => void;
   readonly accept: (accepted: Accepted) => void;
@@ -35,6 +39,8 @@ export interface BehaviourWatch {
   /** Forgets a device. */
   readonly reset: (device: string) => void;
   readonly states: () => Iterable<DeviceState>;
+  /** Takes back an entry that `save` gave. What is damaged is left out, counted, and learned anew. @returns Whether it could be read. */
+  readonly restore: (entry: SavedEntry) => boolean;
   /** One entry for each device and group, made as it is asked for, so that saving may pause between two. */
   readonly save: () => Iterable<SavedEntry>;
   readonly counts: () => BehaviourCounts;
@@ -56,33 +62,25 @@ const MAX_REGIONS = 512;
 const MAX_PEERS = 16_384;
 
 /**
- * @param deps.saved What `save` gave; what is damaged is left out and counted.
- * @param deps.onAnomaly Is called while an hour is closed, or for a beacon as it is found.
+ * @param deps.onAnomaly Is called while an hour is compared, or for a beacon as it is found.
  */
 export function createBehaviourWatch(deps: {
-  readonly bounds: BehaviourBounds; readonly saved?: Iterable<SavedEntry>; readonly accepted?: readonly Accepted[]; readonly onAnomaly: (anomaly: Anomaly) => void;
+  readonly bounds: BehaviourBounds; readonly accepted?: readonly Accepted[]; readonly onAnomaly: (anomaly: Anomaly) => void;
 }): BehaviourWatch {
   const { bounds } = deps;
   const groups = createGroups();
-  const devices = createDeviceTable({ maxDevices: bounds.maxDevices, groups, saved: deps.saved ?? [] });
+  const devices = createDeviceTable({ maxDevices: bounds.maxDevices, groups });
+  let damaged = 0;
   const regions = createHostUse(MAX_REGIONS);
   const peers = createHostUse(MAX_PEERS);
   const accepted = createAcceptedList(deps.accepted);
   const budget = createBudget(bounds.alertsADay);
   const beacons = createBeaconWatch({ maxPairs: bounds.maxPairs, maxDevices: bounds.maxDevices });
-  const judge = createHourJudge({ groups, regions, peers });
-  const clock = createPacketClock({ devices, onHour: judgeHour });
+  const comparison = createHourComparison({ devices, groups, regions, peers, onFound: say });
+  const clock = createPacketClock({ devices, onHour: comparison.begin });
 
-  function say(anomaly: Omit<Anomaly, "isWithinBudget">): void {
+  function say(anomaly: Explained): void {
     if (!accepted.covers(anomaly)) deps.onAnomaly({ ...anomaly, isWithinBudget: budget.take(anomaly.at) });
-  }
-
-  function judgeHour(at: number): void {
-    const slot = slotOf(at - 1);
-    // The strongest first: the budget is for them.
-    const found = judge(devices.all(), slot, at).toSorted((a, b) => b.score - a.score);
-    for (const { device, clues, score } of found) say(explain(device, clues, { at, slot, score }));
-    for (const device of devices.all()) learnDeviceHour({ device, groups, slot, at });
   }
 
   function watchBeacon(flow: ObservedFlow, device: Device): void {
@@ -113,12 +111,23 @@ export function createBehaviourWatch(deps: {
       countQuery(devices.get(query.device, query.at), query);
     },
     advance: clock.advance,
+    work: comparison.work,
     distrustHour: clock.distrustHour,
     accept: accepted.add,
     freeze: devices.freeze,
     reset: devices.reset,
     states: devices.states,
-    save: devices.save,
-    counts: () => ({ ...devices.counts(), clockSteps: clock.steps() }),
+    restore(entry) {
+      const taken = entry.kind === BUDGET_ENTRY ? readBudget(entry.bytes) : null;
+      if (taken) budget.restore(taken);
+      const isRead = taken !== null || devices.restore(entry);
+      if (!isRead) damaged += 1;
+      return isRead;
+    },
+    *save() {
+      yield { kind: BUDGET_ENTRY, key: "", bytes: writeBudget(budget.state()) };
+      yield* devices.save();
+    },
+    counts: () => ({ ...devices.counts(), damaged, clockSteps: clock.steps() }),
   };
 }

@@ -1,0 +1,54 @@
+import { explain, type Explained } from "./anomaly.ts";
+import { clearHour, closeHour, type Device } from "./device.ts";
+import type { DeviceTable } from "./device-table.ts";
+import type { Groups } from "./groups.ts";
+import { createHourJudge, learnDeviceHour } from "./judge.ts";
+import { slotOf } from "./profile.ts";
+import type { HostUse } from "./sketches/host-use.ts";
+
+/** Compares hours in pieces, so that nobody waits long for it. */
+export interface HourComparison {
+  /** An hour is over: it is compared from now on. What is left of the hour before is done at once. */
+  readonly begin: (at: number) => void;
+  /** Goes on by one device. @returns Whether something is left. */
+  readonly work: () => boolean;
+}
+
+/** @param deps.onFound Is given what is found, the strongest first. */
+export function createHourComparison(deps: {
+  readonly devices: DeviceTable; readonly groups: Groups; readonly regions: HostUse; readonly peers: HostUse; readonly onFound: (found: Explained) => void;
+}): HourComparison {
+  const { devices, groups } = deps;
+  const judge = createHourJudge(deps);
+  let pieces: Iterator<undefined> | null = null;
+
+  function work(): boolean {
+    if (pieces?.next().done !== false) pieces = null;
+    return pieces !== null;
+  }
+
+  function* compare(all: readonly Device[], at: number): Generator<undefined, void> {
+    const slot = slotOf(at - 1);
+    // The strongest first: the day's budget is for them.
+    const found = (yield* judge(all, slot, at)).toSorted((a, b) => b.score - a.score);
+    for (const { device, clues, score } of found) {
+      deps.onFound(explain(device, clues, { at, slot, score }));
+      yield;
+    }
+    for (const device of all) {
+      learnDeviceHour({ device, groups, slot, at });
+      clearHour(device.closed);
+      yield;
+    }
+  }
+
+  return {
+    begin(at) {
+      while (work());
+      const all = devices.all();
+      for (const device of all) closeHour(device);
+      pieces = compare(all, at);
+    },
+    work,
+  };
+}
