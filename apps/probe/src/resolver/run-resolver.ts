@@ -1,5 +1,6 @@
 import { type Clock, createServiceManager, type Log } from "@lanthorn/runtime";
 import { givenSockets } from "./listeners/given-sockets.ts";
+import { watchLoop } from "./loop-watch.ts";
 import { openResolver } from "./open-resolver.ts";
 import type { ResolverSettings } from "./settings.ts";
 
@@ -28,10 +29,12 @@ export async function runResolver({ settings, environment, clock, log, stop, onR
     log.debug({ ...counts, upstreams: upstreams.map(({ label, isDown, usualMs, counts: ofServer }) => ({ label, isDown, usualMs: Math.round(usualMs), ...ofServer })) }, "the last minutes");
   });
   const listeners = resolver.listeners.map(({ label }) => label);
+  const endWatch = watchLoop(clock);
   manager.ready(`answers on ${listeners.join(", ")}`);
   onReady(listeners);
   await stop;
   await manager.stopping();
   endReports();
+  await endWatch();
   await resolver.close();
 }
