@@ -16,7 +16,8 @@ export { createPassiveDns, type PassiveDns, type PassiveDnsCounters, type Passiv
 export { DNS_SUSPICIONS, type DnsExchange, type DnsSuspicion, type DnsSuspicionKind } from "./passive/suspicion.ts";
 export type { HelloFact } from "./passive/detectors/encrypted-dns.ts";
 export type { Allowance, DnsClient, DnsQuery, DnsRules, ListChoice, Pause, Policy, PolicyAnswer, PolicyScope } from "./policy/policy.ts";
-export { clientOfDevice, rulesOfSite, type SiteDevice, type SitePolicy } from "./policy/site-policy.ts";
+export { createClientFinder, type FindClient, type SiteClients } from "./policy/client-finder.ts";
+export { rulesOfSite, type SiteDevice, type SitePolicy, type VlanNetwork } from "./policy/site-policy.ts";
 export type { Schedule, ScheduleSpan } from "./policy/schedule.ts";
 export type { ExtendedError, MatchedRecord, MatchedRule, Verdict, VerdictAnswer, VerdictReason, VerdictStep } from "./policy/verdict.ts";
 export { type AnswerFacts, readAnswerFacts } from "./policy/answer-facts.ts";

@@ -8,6 +8,7 @@ import type { Clock, Log } from "@lanthorn/runtime";
 import { ProbeError } from "../errors.ts";
 import { createAnswerCache } from "./cache/answer-cache.ts";
 import { createClientTable } from "./clients/client-table.ts";
+import { createNeighborTable } from "./clients/neighbor-table.ts";
 import { createServerCookies } from "./clients/server-cookies.ts";
 import { createFilter } from "./filtering/filter.ts";
 import { createDesignatedResolvers } from "./forwarding/designated-resolvers.ts";
@@ -57,7 +58,7 @@ export async function openResolver(settings: ResolverSettings, given: GivenSocke
   const clients = createClientTable({ allowed: settings.allow, perSecond: settings.queries_per_second, burst: settings.burst }, deps.clock);
   const { tls } = settings;
   const designated = createDesignatedResolvers(tls ? { name: tls.name, tlsPort: tls.port, https: { port: tls.https_port, path: DOH_PATH } } : null);
-  const filter = createFilter({ lists: settings.lists, settings: settings.filter, collectorDirectory: settings.collector_directory, ...deps });
+  const filter = createFilter({ lists: settings.lists, settings: settings.filter, collectorDirectory: settings.collector_directory, neighbors: createNeighborTable(deps.clock), ...deps });
   const tally = createThreatTally(filter.policyName);
   const endLooks = deps.clock.every(LOOK_MS, filter.look);
   const endRefreshes = deps.clock.every(REFRESH_MS, () => void filter.refresh());

@@ -15,6 +15,14 @@ export interface SiteDevice {
   readonly name: string;
   readonly groups: readonly string[];
   readonly ips: readonly string[];
+  /** Lower-case pairs with colons. */
+  readonly macs: readonly string[];
+}
+
+/** A network of a VLAN, in CIDR notation. */
+export interface VlanNetwork {
+  readonly vlan: number;
+  readonly network: string;
 }
 
 /** The document. Sites and VLANs are those of its site. */

@@ -1,5 +1,5 @@
 import type { DnsAllowanceCreate, DnsCheck, DnsCheckQuery } from "@lanthorn/contract";
-import { clientOfDevice, type DnsClient, type MatchedRule, rulesOfSite } from "@lanthorn/dns";
+import { createClientFinder, type DnsClient, type MatchedRule, rulesOfSite } from "@lanthorn/dns";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import { isIPv4 } from "node:net";
 import { CollectorError } from "../../errors.ts";
@@ -31,9 +31,9 @@ export function createCheckService({ lists, policies, thread, clock }: {
   const judge = async (tenantId: string, { name, type, chain, siteId, device }: { readonly name: string; readonly type: number; readonly chain: readonly string[]; readonly siteId: string; readonly device: DeviceFacts | null }) => {
     const atMs = clock.now();
     const site = await siteDnsOf(await readTenantDns({ lists, policies }, tenantId, toInstant(atMs)), siteId, policies);
-    const client: DnsClient = { deviceId: null, groupIds: [], vlanId: null, siteId, address: addressOf(device), names: [] };
+    const client: DnsClient = { deviceId: device?.id ?? null, groupIds: device?.groups ?? [], vlanId: null, siteId, address: addressOf(device), names: device ? [device.name] : [] };
     const judgement = await thread.judge({
-      key: `${siteId} ${site.namesKey}`, rules: rulesOfSite(site.policy, siteId), chain, query: { name, type, atMs, isUdp: true, client: device ? clientOfDevice(device, client) : client },
+      key: `${siteId} ${site.namesKey}`, rules: rulesOfSite(site.policy, siteId), chain, query: { name, type, atMs, isUdp: true, client: createClientFinder({ siteId, devices: site.policy.devices, vlans: site.policy.vlans })(client) },
     }, () => loadSiteLists(site, lists));
     return { judgement, policyName: site.policy.policies.find(({ id }) => id === judgement.verdict.policyId)?.name ?? null };
   };

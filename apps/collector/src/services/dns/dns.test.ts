@@ -10,6 +10,7 @@ import { startTestGateway, type TestGateway, type TestTenant } from "../../testi
 import { createFeedClient } from "../feeds/fetching/client.ts";
 import { download } from "../feeds/fetching/download.ts";
 import { type FeedServer, startFeedServer } from "../feeds/testing/feed-server.ts";
+import { createIpam } from "../ipam/ipam.ts";
 import type { PublishBundle } from "./bundles/site-bundles.ts";
 import { type Dns, openDns } from "./open.ts";
 
@@ -35,7 +36,7 @@ beforeEach(async () => {
         ...parts, clock, log: silentLog, events: parts.log, fetchFile: (request) => download({ client, clock: parts.clock }, request), onPublished: async () => {}, random: () => 0.5,
         publish: (bundle) => Promise.resolve(published.push(bundle) > 0),
       });
-      return [dns];
+      return [dns, createIpam(parts)];
     },
   });
   tenant = await gateway.createTenant("admin");
@@ -183,6 +184,10 @@ describe("a site's bundle", () => {
     expect((await call("POST", "/policies", { name: "Children", group: "children", answer: "zero", lists: [{ category: "adult", schedule: { time_zone: "Europe/Berlin", spans: [{ days: ["sun"], from: "08:00", to: "24:00" }] } }] })).status).toBe(201);
     expect((await call("POST", "/policies", { name: "Guests", site_id: other.id, vlan: 7 })).status).toBe(201);
     expect((await call("POST", "/rules", { name: "bad.example", action: "block", site_id: other.id })).status).toBe(201);
+    const guest = await gateway.call("POST", "/api/v1/devices", tenant.token, { ip: "10.7.0.5", hostname: "guest", site_id: other.id });
+    for (const [prefix, vlan_id, site_id] of [["10.7.0.0/16", 7, null], ["10.7.0.0/24", 7, other.id], ["10.8.0.0/24", 8, other.id], ["10.9.0.0/24", 7, tenant.siteId]] as const) {
+      expect((await gateway.call("POST", "/api/v1/ipam/prefixes", tenant.token, { prefix, vlan_id, ...(site_id === null ? {} : { site_id }) })).status).toBe(201);
+    }
     await dns.bundling.run();
     const of = (siteId: string) => readDnsBundle(published.findLast((one) => one.siteId === siteId)?.files ?? new Map());
     const [here, there] = [of(tenant.siteId), of(other.id)];
@@ -194,6 +199,8 @@ describe("a site's bundle", () => {
     expect(here.policy.devices).toEqual([{ id: device, name: "tablet", groups: ["children"], ips: ["192.0.2.7"], macs: [] }]);
     expect(there.policy.policies.map(({ scope }) => scope)).toEqual([{ kind: "everyone" }, { kind: "group", id: "children" }, { kind: "vlan", vlan: 7 }]);
     expect(there.policy.devices).toEqual([]);
+    expect([here.policy.vlans, there.policy.vlans]).toEqual([undefined, [{ vlan: 7, network: "10.7.0.0/16" }, { vlan: 7, network: "10.7.0.0/24" }]]);
+    expect(await check(`name=x.example&device_id=${(guest.body as { readonly id: string }).id}`)).toMatchObject({ policy: "Guests" });
     expect(await check(`name=x.example&device_id=${device}`)).toMatchObject({ policy: "Children", device_id: device });
   });
 });

@@ -1,4 +1,4 @@
-import type { SiteDevice, SitePolicy } from "@lanthorn/dns";
+import type { SiteDevice, SitePolicy, VlanNetwork } from "@lanthorn/dns";
 
 /** What the thread is started with. */
 export interface SiteTask {
@@ -20,7 +20,7 @@ export type SiteRead =
   | { readonly kind: "none" }
   | { readonly kind: "fault"; readonly reason: string }
   | {
-    readonly kind: "read"; readonly policy: SitePolicy & { readonly site_id: string; readonly devices: readonly SiteDevice[] };
+    readonly kind: "read"; readonly policy: SitePolicy & { readonly site_id: string; readonly devices: readonly SiteDevice[]; readonly vlans?: readonly VlanNetwork[] | undefined };
     /** By which names are the same as those of another version. */
     readonly names: string;
     /** A whole set; null where the names are those that are held. */

@@ -1,8 +1,8 @@
 /** Judges queries by the block lists of this machine and those of the collector. Without a list, and while none was read, every name resolves. */
-import { type AnswerFacts, createVerdictEngine, type DnsClient, type DnsQuery, type NameSet, type Verdict, type VerdictEngine } from "@lanthorn/dns";
+import { type AnswerFacts, createClientFinder, createVerdictEngine, type DnsQuery, type FindClient, type NameSet, type Verdict, type VerdictEngine } from "@lanthorn/dns";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
-import { createClientFinder } from "../../dns-lists/client-finder.ts";
 import { createSiteLists, type SiteContent } from "../../dns-lists/reading/site-lists.ts";
+import type { NeighborTable } from "../clients/neighbor-table.ts";
 import { CURRENT } from "../../dns-lists/shared-folder.ts";
 import { joinRules, localRules } from "./filter-rules.ts";
 import { createNameLists } from "./name-lists.ts";
@@ -28,6 +28,7 @@ export interface FilterParts {
   readonly settings: FilterSettings;
   /** Where the daemon leaves the collector's lists. */
   readonly collectorDirectory: string;
+  readonly neighbors: Pick<NeighborTable, "macOf">;
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;
 }
@@ -35,26 +36,31 @@ export interface FilterParts {
 interface Judge {
   readonly engine: VerdictEngine;
   /** Null where who asks makes no difference. */
-  readonly clientOf: ((client: DnsClient) => DnsClient) | null;
+  readonly clientOf: FindClient | null;
+  /** Whether a MAC address tells who somebody is. */
+  readonly hasMacs: boolean;
 }
 
 /** @returns A filter that has read nothing yet. */
-export function createFilter({ lists, settings, collectorDirectory, clock, log }: FilterParts): Filter {
+export function createFilter({ lists, settings, collectorDirectory, neighbors, clock, log }: FilterParts): Filter {
   const rules = localRules(lists, settings);
   const names = createNameLists(lists, settings.protected, { clock, log });
   const siteLists = createSiteLists({ directory: collectorDirectory, pointer: CURRENT, categories: null, maxRules: null }, log);
   const denies = settings.private_relay === "block" || settings.browser_dns === "block";
   let local: NameSet | null = null;
   let site: SiteContent | null = null;
-  let judge: Judge | null = denies ? { engine: createVerdictEngine([], rules), clientOf: null } : null;
+  let judge: Judge | null = denies ? { engine: createVerdictEngine([], rules), clientOf: null, hasMacs: false } : null;
   let running: Promise<void> = Promise.resolve();
   let isLooking = false;
 
   const rebuild = () => {
     if (site) {
-      const siteId = site.policy.site_id;
-      judge = { engine: createVerdictEngine([...(local ? [local] : []), site.set], joinRules(rules, site.policy, siteId)), clientOf: createClientFinder(site.policy.devices, siteId) };
-    } else judge = local || denies ? { engine: createVerdictEngine(local ? [local] : [], rules), clientOf: null } : null;
+      const { site_id: siteId, devices, vlans } = site.policy;
+      judge = {
+        engine: createVerdictEngine([...(local ? [local] : []), site.set], joinRules(rules, site.policy, siteId)), clientOf: createClientFinder({ siteId, devices, vlans }),
+        hasMacs: devices.some(({ macs }) => macs.length > 0),
+      };
+    } else judge = local || denies ? { engine: createVerdictEngine(local ? [local] : [], rules), clientOf: null, hasMacs: false } : null;
   };
   const readLocal = async () => {
     const set = lists.length === 0 ? null : await names.refresh();
@@ -81,10 +87,10 @@ export function createFilter({ lists, settings, collectorDirectory, clock, log }
     })();
     return running;
   };
-  const seen = (query: DnsQuery, { clientOf }: Judge): DnsQuery => {
+  const seen = (query: DnsQuery, { clientOf, hasMacs }: Judge): DnsQuery => {
     if (!clientOf) return query;
-    const { name, type, atMs, isUdp } = query;
-    return { name, type, atMs, isUdp, client: clientOf(query.client) };
+    const { name, type, atMs, isUdp, client } = query;
+    return { name, type, atMs, isUdp, client: clientOf(client, hasMacs ? neighbors.macOf(client.address) : null) };
   };
   return {
     judgeQuestion: (query) => judge && judge.engine.judgeQuestion(seen(query, judge)),

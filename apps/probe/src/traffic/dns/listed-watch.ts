@@ -1,10 +1,9 @@
 /** Who asks for, or speaks to, names and addresses that lists of malware, phishing or command and control have. */
 import {
-  type AnswerFacts, createVerdictEngine, type DnsClient, type DnsQuery, type NameSet, readAnswerFacts, rulesOfSite, type Verdict, type VerdictEngine,
+  type AnswerFacts, createClientFinder, createVerdictEngine, type DnsClient, type DnsQuery, type NameSet, readAnswerFacts, rulesOfSite, type Verdict, type VerdictEngine,
 } from "@lanthorn/dns";
 import { type DnsMessage, DNS_TYPE, formatIp } from "@lanthorn/packets";
 import { severityOf, techniquesOf } from "../../dns-lists/category.ts";
-import { createClientFinder } from "../../dns-lists/client-finder.ts";
 import type { SiteContent } from "../../dns-lists/reading/site-lists.ts";
 import { worstRule } from "../../dns-lists/worst-rule.ts";
 import type { DnsFinding } from "../../dns-threats/finding.ts";
@@ -114,7 +113,7 @@ function judgeOf({ set, policy }: SiteContent, allow: readonly string[]): Judge 
   const { allowances } = rulesOfSite(policy, siteId);
   const all = set.lists.map(({ id }) => ({ listId: id, mode: "enforce" as const, schedule: null }));
   return {
-    set, siteId, clientOf: createClientFinder(policy.devices, siteId),
+    set, siteId, clientOf: createClientFinder({ siteId, devices: policy.devices, vlans: policy.vlans }),
     engine: createVerdictEngine([set], {
       policies: [{ id: "everyone", name: "everyone", scope: EVERYONE, mode: "enforce", answer: { kind: "nxdomain" }, privateRelay: "allow", browserDns: "allow", lists: all }],
       allowances: [...allowances, ...allow.map((name) => ({ id: name, name, hasSubdomains: true, scope: EVERYONE, untilMs: null }))], pauses: [], timeZones: {}, waitsForAnswer: false,

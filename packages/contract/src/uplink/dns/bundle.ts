@@ -24,6 +24,8 @@ export const MAX_DNS_POLICIES = 200;
 export const MAX_DNS_DECISIONS = 5000;
 /** Devices that policies of a site name, by themselves or by a tag. */
 export const MAX_DNS_DEVICES = 10_000;
+/** Networks of VLANs that policies of a site name. */
+export const MAX_DNS_VLAN_NETWORKS = 2000;
 /** A part of a list when it is unpacked, in bytes. */
 export const DNS_PART_MAX_BYTES = 4 * 1024 * 1024;
 /** All lists of a site when they are unpacked, in bytes: five million names. */
@@ -61,10 +63,11 @@ const Schedule = z.strictObject({
   spans: z.array(z.strictObject({ days: z.array(z.int().min(0).max(6)).max(7), from_minute: Minutes, to_minute: Minutes })).max(50),
 });
 
+const Vlan = z.int().min(1).max(4094);
 const Scope = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("device"), id: Id }),
   z.strictObject({ kind: z.literal("group"), id: Text(64) }),
-  z.strictObject({ kind: z.literal("vlan"), vlan: z.int().min(1).max(4094) }),
+  z.strictObject({ kind: z.literal("vlan"), vlan: Vlan }),
   z.strictObject({ kind: z.literal("site") }),
   z.strictObject({ kind: z.literal("everyone") }),
 ]);
@@ -89,6 +92,8 @@ export const DnsBundlePolicy = z.strictObject({
   devices: z.array(z.strictObject({
     id: Id, name: z.string().max(255), groups: z.array(Text(64)).max(64), ips: z.array(IpAddress).max(64), macs: z.array(MacAddress).max(64),
   })).max(MAX_DNS_DEVICES),
+  /** Networks of the VLANs that scopes name, as the site's address plan has them. Left out where there are none: probes of before do not know the key. */
+  vlans: z.array(z.strictObject({ vlan: Vlan, network: z.union([z.cidrv4(), z.cidrv6()]) })).max(MAX_DNS_VLAN_NETWORKS).optional(),
 });
 export type DnsBundlePolicy = z.infer<typeof DnsBundlePolicy>;
 

@@ -10,6 +10,7 @@ import type { PoliciesStore } from "../policies/store.ts";
 
 /** What a tenant has, read once for all its sites. */
 export interface TenantDns extends TenantDecisions {
+  readonly tenantId: string;
   readonly lists: readonly { readonly row: ListRow; readonly version: VersionRow }[];
 }
 
@@ -29,6 +30,7 @@ export async function readTenantDns({ lists, policies }: { readonly lists: Lists
   const rows = (await lists.all(null, tenantId)).filter((row) => row.is_enabled === 1 && row.active_version !== null);
   const versions = await Promise.all(rows.map(async (row) => (await lists.versions(null, row.id)).find(({ version }) => version === row.active_version)));
   return {
+    tenantId,
     lists: rows.flatMap((row, index) => {
       const version = versions[index];
       return version ? [{ row, version }] : [];
@@ -43,7 +45,7 @@ export async function siteDnsOf(tenant: TenantDns, siteId: string, policies: Pol
   const handList = handListText(tenant.decisions, siteId);
   const facts = lists.map(({ row, version }) => [row.id, row.name, row.category, row.origin, row.may_rewrite, version.format, version.digest, version.version]);
   return {
-    policy: await composeSitePolicy(tenant, { siteId, lists: lists.map(({ row }) => row) }, policies), lists, handList,
+    policy: await composeSitePolicy(tenant, { tenantId: tenant.tenantId, siteId, lists: lists.map(({ row }) => row) }, policies), lists, handList,
     namesKey: createHash("sha256").update(JSON.stringify([facts, handList])).digest("hex"),
   };
 }

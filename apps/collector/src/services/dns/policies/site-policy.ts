@@ -18,14 +18,16 @@ const MAX_DEVICES = 10_000;
 
 /** @param lists Those of the site that count, in their order. */
 export async function composeSitePolicy(
-  { policies, decisions }: TenantDecisions, site: { readonly siteId: string; readonly lists: readonly Pick<ListRow, "id" | "category">[] }, store: Pick<PoliciesStore, "devices" | "addresses">,
+  { policies, decisions }: TenantDecisions, site: { readonly tenantId: string; readonly siteId: string; readonly lists: readonly Pick<ListRow, "id" | "category">[] }, store: Pick<PoliciesStore, "devices" | "addresses" | "vlanNetworks">,
 ): Promise<DnsBundlePolicy> {
-  const { siteId } = site;
+  const { siteId, tenantId } = site;
   const isHere = (row: ScopeColumns) => row.site_id === null || row.site_id === siteId;
   const here = { policies: policies.filter(isHere), decisions: decisions.filter(isHere) };
   const hasHandList = here.decisions.some(({ kind }) => kind === "block");
   const listed = [...(hasHandList ? [HAND_LIST] : []), ...site.lists];
   const bundled = here.policies.map((row) => bundlePolicy(row, toPolicy(row), listed));
+  const vlans = new Set([...here.policies, ...here.decisions].flatMap(({ vlan }) => vlan ?? []));
+  const networks = vlans.size === 0 ? [] : await store.vlanNetworks(tenantId, siteId, [...vlans]);
   return {
     v: 1, site_id: siteId,
     // What is blocked by hand is blocked without a policy, too.
@@ -35,6 +37,7 @@ export async function composeSitePolicy(
     })),
     pauses: here.decisions.flatMap((row) => (row.kind === "pause" && row.expires_at !== null ? [{ scope: scopeOf(row), until_ms: Date.parse(row.expires_at) }] : [])),
     devices: await devicesOf([...here.policies, ...here.decisions], siteId, store),
+    ...(networks.length === 0 ? {} : { vlans: [...networks] }),
   };
 }
 

@@ -1,3 +1,5 @@
+import { MAX_DNS_VLAN_NETWORKS } from "@lanthorn/contract";
+import type { VlanNetwork } from "@lanthorn/dns";
 import type { Kysely, Selectable, Transaction } from "kysely";
 import { lockTenant } from "../../../db/locks/lock-tenant.ts";
 import { siteExists } from "../../../db/locks/site-exists.ts";
@@ -34,6 +36,8 @@ export interface PoliciesStore {
   devices(siteId: string, ids: readonly string[], withTags: boolean): Promise<readonly DeviceFacts[]>;
   /** Addresses that devices have now, by their ids; of each the first 64. */
   addresses(deviceIds: readonly string[]): Promise<ReadonlyMap<string, DeviceAddresses>>;
+  /** Networks of VLANs in a site's address plan and in the plan of all sites, by network; the first 2,000. */
+  vlanNetworks(tenantId: string, siteId: string, vlans: readonly number[]): Promise<readonly VlanNetwork[]>;
   /** In the order in which they were made. */
   policies(handle: Trx | null, tenantId: string): Promise<readonly PolicyRow[]>;
   addPolicy(trx: Trx, row: PolicyRow): Promise<void>;
@@ -80,6 +84,12 @@ export function createPoliciesStore({ db, reads }: { readonly db: Kysely<Schema>
       for (const { device_id: id, ip } of ips) keep(found.get(id)?.ips, ip);
       for (const { device_id: id, mac } of macs) keep(found.get(id)?.macs, mac);
       return found;
+    },
+    async vlanNetworks(tenantId, siteId, vlans) {
+      const rows = await selectIn(vlans, (list) => reads.selectFrom("ipam_prefixes").select(["vlan_id", "prefix", "sort_key"]).where("tenant_id", "=", tenantId).where("scope", "in", ["", siteId])
+        .where("vlan_id", "in", list).execute());
+      const sorted = rows.toSorted((a, b) => (a.sort_key < b.sort_key ? -1 : 1)).slice(0, MAX_DNS_VLAN_NETWORKS);
+      return sorted.flatMap(({ vlan_id: vlan, prefix: network }) => (vlan === null ? [] : [{ vlan, network }]));
     },
     policies: (handle, tenantId) => (handle ?? reads).selectFrom("dns_policies").selectAll().where("tenant_id", "=", tenantId).orderBy("id").execute(),
     async addPolicy(trx, row) {
