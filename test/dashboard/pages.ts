@@ -24,6 +24,15 @@ const byKeys = (first: string, second: string) => async (page: Page) => {
   await page.keyboard.press(second);
 };
 
+/** Opens the first row of a list, where it has one. */
+const openFirst = (nothing: string, heading: RegExp) => async (page: Page) => {
+  const first = page.getByRole("table").getByRole("link").first();
+  await first.or(page.getByText(nothing)).first().waitFor();
+  if (await first.count() === 0) return;
+  await first.click();
+  await page.getByRole("heading", { name: heading, level: 1 }).waitFor();
+};
+
 /** Every page. */
 export const TOUR: readonly Tour[] = [
   { name: "overview", title: /^Overview/, go: byKeys("g", "o") },
@@ -46,17 +55,10 @@ export const TOUR: readonly Tour[] = [
   },
   { name: "live", title: /^Live/, go: byKeys("g", "l") },
   { name: "scans", title: /^Scans/, go: byKeys("g", "c") },
-  {
-    name: "scan", title: /^Scans?( of .*)? · Lanthorn$/,
-    async go(page) {
-      const first = page.getByRole("table").getByRole("link").first();
-      await first.or(page.getByText("No scan yet")).first().waitFor();
-      if (await first.count() === 0) return;
-      await first.click();
-      await page.getByRole("heading", { name: /^Scan of/ }).waitFor();
-    },
-  },
+  { name: "scan", title: /^Scans?( of .*)? · Lanthorn$/, go: openFirst("No scan yet", /^Scan of/) },
   { name: "vulnerabilities", title: /^Vulnerabilities/, go: byKeys("g", "v") },
+  { name: "captures", title: /^Captures/, go: byKeys("g", "p") },
+  { name: "capture", title: /^Captures? · Lanthorn$/, go: openFirst("No capture yet", /^Capture$/) },
   { name: "integrations", title: /^Integrations/, go: byKeys("g", "i") },
   { name: "sites", title: /^Sites and probes/, go: byKeys("g", "s") },
   { name: "api-keys", title: /^API keys/, go: byKeys("g", "k") },

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import type { RestClient } from "@lanthorn/client";
 import { describeError } from "@lanthorn/runtime";
 import { Command } from "commander";
+import { PROBE_BOX } from "../lab/host-plan.ts";
 import { waitFor } from "../lab/wait-for.ts";
 import { startScenario } from "../lab/scenarios/run-scenario.ts";
 import { createVariant } from "../lab/scenarios/scenario.ts";
@@ -42,7 +43,7 @@ await new Command("npm run dashboard:screenshots --")
 
 /** A site on which something happens: its hosts are found and scanned, and one of them is attacked. */
 async function ofDemonstration(dir: string): Promise<void> {
-  const site = await openSite({ collectorEnv: { LANTHORN_ADMIN_PASSWORD: PASSWORD }, probeToml: "[guards]\nlearning_minutes = 0.25\n" });
+  const site = await openSite({ collectorEnv: { LANTHORN_ADMIN_PASSWORD: PASSWORD }, probeToml: `[guards]\nlearning_minutes = 0.25\n[traffic]\ninterfaces = ["${PROBE_BOX.lanInterface}"]\n` });
   const { rest } = site.collector;
   try {
     const hosts = (await site.lab.status()).hosts.length;
@@ -52,6 +53,9 @@ async function ofDemonstration(dir: string): Promise<void> {
     if (!attack) throw new Error("there is no scenario arpspoof");
     const running = await startScenario(site.lab, attack, createVariant(0, 0));
     await waitFor("an alert", async () => ((await rest.listAlerts()).meta.total > 0 ? true : null));
+    await rest.startPcap({ filter: "host 10.77.0.20 and tcp port 80", seconds: 600 });
+    const { id } = await rest.startPcap({ seconds: 5 });
+    await waitFor("the capture", async () => ((await rest.readPcap(id)).state === "ready" ? true : null));
     await site.lab.join("kitchen-tablet");
     await scanLan(rest);
     await takeAll(dir, { url: site.collector.url, password: PASSWORD });

@@ -1,4 +1,4 @@
-import { AffectedCvesQuery, AlertsQuery, DevicesQuery, EventsQuery, ScansQuery } from "@lanthorn/contract";
+import { AffectedCvesQuery, AlertsQuery, DevicesQuery, EventsQuery, PcapsQuery, ScansQuery } from "@lanthorn/contract";
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, retainSearchParams } from "@tanstack/react-router";
 import { checkSearch, parseSearch, stringifySearch } from "./checked-search.ts";
 import { Empty } from "./states/answer.tsx";
@@ -57,6 +57,14 @@ const scan = createRoute({
   getParentRoute: () => root, path: "/scans/$scanId",
   component: lazyRouteComponent(() => import("./scans/scan-page.tsx"), "ScanPage"),
 });
+const captures = createRoute({
+  getParentRoute: () => root, path: "/captures", validateSearch: checkSearch(PcapsQuery),
+  component: lazyRouteComponent(() => import("./captures/captures-page.tsx"), "CapturesPage"),
+});
+const capture = createRoute({
+  getParentRoute: () => root, path: "/captures/$pcapId",
+  component: lazyRouteComponent(() => import("./captures/capture-page.tsx"), "CapturePage"),
+});
 const integrations = createRoute({
   getParentRoute: () => root, path: "/settings/integrations",
   component: lazyRouteComponent(() => import("./integrations/integrations-page.tsx"), "IntegrationsPage"),
@@ -69,7 +77,7 @@ const keys = createRoute({
 /** The pages and their addresses. @param basepath The path that the collector is below, as a proxy shows it. */
 export function createPages(basepath: string) {
   return createRouter({
-    routeTree: root.addChildren([overview, devices, device, alerts.addChildren([alert]), live, scans, scan, vulnerabilities, sites, integrations, keys]),
+    routeTree: root.addChildren([overview, devices, device, alerts.addChildren([alert]), live, scans, scan, vulnerabilities, captures, capture, sites, integrations, keys]),
     basepath, parseSearch, stringifySearch, scrollRestoration: false, defaultPreload: false,
   });
 }

@@ -9,6 +9,7 @@ const PATHS = {
   integrations: "M9 7V3M15 7V3M6 7h12v4a6 6 0 0 1-12 0zM12 17v4",
   map: "M12 4v5M12 9 6 15M12 9l6 6M10 2h4v3h-4zM3 15h6v5H3zM15 15h6v5h-6z",
   scans: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM20 20l-4-4M11 8v6M8 11h6",
+  captures: "M7 3h7l4 4v14H7zM14 3v4h4M4 9h6v4h3M10 17h4",
   cve: "M12 3l8 3v6c0 5-3.500 8-8 9-4.500-1-8-4-8-9V6zM12 8v5M12 16v.1",
   search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM20 20l-4-4",
   close: "M6 6l12 12M18 6 6 18",

@@ -2,6 +2,7 @@ import type { Scan } from "@lanthorn/contract";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
+import { Facts } from "../fields/facts.tsx";
 import { type Command, useCommands } from "../keyboard/commands.ts";
 import { Button } from "../parts/button.tsx";
 import { Page, Panel } from "../parts/page.tsx";
@@ -28,12 +29,12 @@ export function ScanPage() {
   });
   return (
     <Page title={scan.data ? `Scan of ${scan.data.target}` : "Scan"} note={<Link to="/scans">All scans</Link>} actions={scan.data && <Actions scan={scan.data} />}>
-      <Answer query={scan}>{(known) => <><Facts scan={known} /><ScanResults key={known.id} scan={known} /></>}</Answer>
+      <Answer query={scan}>{(known) => <><HowItIs scan={known} /><ScanResults key={known.id} scan={known} /></>}</Answer>
     </Page>
   );
 }
 
-function Facts({ scan }: { readonly scan: Scan }) {
+function HowItIs({ scan }: { readonly scan: Scan }) {
   const site = useSites().data?.data.find(({ id }) => id === scan.site_id)?.name;
   const facts: readonly (readonly [string, React.ReactNode])[] = [
     ["State", <ScanState key="state" scan={scan} />],
@@ -46,7 +47,7 @@ function Facts({ scan }: { readonly scan: Scan }) {
   ];
   return (
     <Panel title="How it is">
-      <dl className={styles["facts"]}>{facts.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
+      <Facts of={facts} />
       {scan.error !== null && <p className={styles["fault"]}><Foreign text={scan.error} longest={500} /></p>}
       {scan.remarks.length > 0 && <ul className={styles["remarks"]}>{scan.remarks.map(({ code, ip, message }) => <li key={`${code} ${ip}`}><Foreign text={message} longest={300} /></li>)}</ul>}
     </Panel>

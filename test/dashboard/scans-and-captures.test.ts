@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { waitFor } from "../lab/wait-for.ts";
 import { type Collector, startCollector } from "../system/deployment.ts";
 import type { SimulatedProbe } from "../system/simulated-probe.ts";
 import { findFaults } from "./axe.ts";
@@ -68,7 +69,68 @@ test("a scan is started and read by keyboard alone: first it says what it will s
   await context.close();
 });
 
-test("a viewer reads scans and is offered nothing that is refused", async () => {
+test("a capture is started with a filter, stopped, downloaded and deleted by keyboard alone", async () => {
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, ADMIN);
+  const press = async (name: string | RegExp) => {
+    await page.getByRole("button", { name }).last().focus();
+    await page.keyboard.press("Enter");
+  };
+  for (const key of ["g", "p"]) await page.keyboard.press(key);
+  await page.getByText("No capture yet").waitFor();
+  await page.keyboard.press("n");
+  await page.keyboard.type("host 10.9.0.66 and udp port 53");
+  await page.getByRole("option", { name: "<b>probe</b>" }).waitFor({ state: "attached" });
+  expect(await findFaults(page, "capture dialog")).toEqual([]);
+  await page.keyboard.press("Enter");
+  await page.getByText("recording", { exact: true }).waitFor();
+  await press("Stop the capture");
+  await page.getByText("ready", { exact: true }).waitFor();
+  await page.getByText("<b>dns</b>").waitFor();
+  expect(await findFaults(page, "capture")).toEqual([]);
+  const download = page.waitForEvent("download");
+  await press(/^Download/);
+  const file = await download;
+  expect(file.suggestedFilename()).toBe("evidence.pcapng");
+  expect(readFileSync(await file.path()).subarray(0, 4).toString("hex")).toBe("0a0d0d0a");
+
+  await press("Keep as evidence");
+  await page.getByText("locked", { exact: true }).waitFor();
+  expect(await page.getByRole("button", { name: "Delete…" }).isDisabled()).toBe(true);
+  await press("Unlock");
+  await page.getByText("locked", { exact: true }).waitFor({ state: "detached" });
+  await press("Delete…");
+  await page.getByRole("heading", { name: "Delete this capture?" }).waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.getByText("No capture yet").waitFor();
+  expect((await collector.rest.listPcaps()).meta.total).toBe(0);
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test("a site that demands a reason gets it, and the audit log has it", async () => {
+  const [site] = (await collector.rest.listSites()).data;
+  await collector.rest.updateSiteCaptures(site?.id ?? "", { require_reason: true });
+  const { id } = await collector.rest.startPcap({ filter: "arp" });
+  await collector.rest.stopPcap(id);
+  await waitFor("the file", async () => ((await collector.rest.readPcap(id)).state === "ready" ? true : null));
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, ADMIN);
+  for (const key of ["g", "p"]) await page.keyboard.press(key);
+  await page.getByRole("button", { name: /^Download/ }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Reason").waitFor();
+  await page.keyboard.type("Ticket 4711");
+  const download = page.waitForEvent("download");
+  await page.keyboard.press("Enter");
+  await download;
+  expect((await collector.rest.listAuditRecords({ action: "pcap.download" })).data.map(({ after }) => after?.["reason"])).toContain("Ticket 4711");
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test("a viewer reads scans and captures and is offered nothing that is refused", async () => {
   const { page, context, faults } = await browser.open();
   const refused: string[] = [];
   page.on("response", (response) => response.status() >= 400 && refused.push(`${response.status()} ${response.url()}`));
@@ -78,6 +140,11 @@ test("a viewer reads scans and is offered nothing that is refused", async () => 
   await page.getByRole("heading", { name: `Scan of ${LAN}`, level: 1 }).waitFor();
   await page.getByRole("table").getByText("10.9.0.66").waitFor();
   expect(await page.getByRole("button", { name: /scan/i }).count()).toBe(0);
+  for (const key of ["g", "p"]) await page.keyboard.press(key);
+  await page.getByText("arp", { exact: true }).waitFor();
+  await page.getByRole("table").getByRole("link").first().click();
+  await page.getByText("<b>dns</b>").waitFor();
+  expect(await page.getByRole("button", { name: /Download|Delete|Keep|Stop/ }).count()).toBe(0);
   expect(refused).toEqual([]);
   expect(faults).toEqual([]);
   await context.close();
