@@ -31,7 +31,7 @@ describe.skipIf(!canMakeLabs())("policies for devices and VLANs", () => {
   let client: readonly string[];
   let resolver: Daemon;
 
-  /** Starts a network of its own, which ends with it. */
+  /** Starts a network of its own. @returns What `nsenter` takes to go there. */
   async function network(...command: readonly string[]): Promise<readonly string[]> {
     const child = spawn("setpriv", ["--pdeathsig", "KILL", "unshare", "--net", ...command], { stdio: ["pipe", "pipe", "inherit"] });
     const ended = once(child, "exit");
@@ -39,12 +39,9 @@ describe.skipIf(!canMakeLabs())("policies for devices and VLANs", () => {
       if (child.exitCode === null && child.kill("SIGKILL")) await ended;
     });
     await once(child.stdout, "data");
-    return ["nsenter", "--target", String(child.pid), "--net"];
+    return ["--target", String(child.pid), "--net"];
   }
-  const inside = async (place: readonly string[], ...command: readonly string[]) => {
-    const [program = "", ...args] = [...place, ...command];
-    await runCommand(program, args);
-  };
+  const inside = (place: readonly string[], ...command: readonly string[]) => runCommand("nsenter", [...place, ...command]);
   /** The client's only addresses. */
   const use = async (mac: string, ...addresses: readonly string[]) => {
     await inside(client, "ip", "link", "set", "client", "down");
@@ -54,14 +51,14 @@ describe.skipIf(!canMakeLabs())("policies for devices and VLANs", () => {
   };
   const status = async (server: string) => {
     const { path, env } = packages.command("kdig");
-    const [program = "", ...args] = [...client, "env", ...Object.entries(env).map(([key, value]) => `${key}=${value}`), path, `@${server}`, "ads.localhost", "+timeout=2", "+retry=0"];
-    return /status: (\w+)/.exec((await tryCommand(program, args)).stdout)?.[1] ?? "none";
+    const args = [...client, "env", ...Object.entries(env).map(([key, value]) => `${key}=${value}`), path, `@${server}`, "ads.localhost", "+timeout=2", "+retry=0"];
+    return /status: (\w+)/.exec((await tryCommand("nsenter", args)).stdout)?.[1] ?? "none";
   };
 
   beforeAll(async () => {
     packages = await unpackDebianPackages(["knot-dnsutils"]);
     client = await network("sh", "-c", "ip link set lo up; echo ready; exec cat");
-    site = await network("sh", "-c", NETWORK, "sh", client[2] ?? "");
+    site = await network("sh", "-c", NETWORK, "sh", client[1] ?? "");
     const sharing = createSharing(folder);
     const id = "01939f6e-2a10-7c3e-8f00-000000000007";
     await sharing.leave(siteFiles({ ads: ["ads.localhost\n"] }, {
@@ -73,7 +70,7 @@ describe.skipIf(!canMakeLabs())("policies for devices and VLANs", () => {
     ].join("\n"));
     resolver = await startDaemon({
       script: PROBE, nodeFlags: NODE_SETTINGS["lanthorn-probe"].flags, args: ["resolver", "--config", join(folder, "dns.toml")], env: NODE_SETTINGS["lanthorn-probe"].env,
-      through: site, logFile: join(folder, "resolver.log"),
+      through: ["nsenter", ...site], logFile: join(folder, "resolver.log"),
     });
   }, 300_000);
 
