@@ -122,3 +122,35 @@ test("what takes names past this resolver is denied where that is wanted", async
   const open = await filtering([]);
   expect(lastOf(await open.of("mask.icloud.com"))).toEqual([1]);
 });
+
+describe("rules about the servers that answer for a name", () => {
+  const ns = (zone: string, target: string): DnsRecordFields => ({ name: zone, type: DNS_TYPE.ns, ttlSeconds: 60, data: { kind: "name", name: target } });
+  const zoneFile = (name: string, rule: string) => listFile(name, `$ORIGIN rpz.example.\n$TTL 60\n@ SOA localhost. root.localhost. 1 3600 600 86400 60\n@ NS localhost.\n${rule} CNAME .\n`);
+  /** A world in which one company's servers answer for shop.test and all below it. */
+  const world = ({ name, type }: { readonly name: string; readonly type: number }): readonly DnsRecordFields[] => {
+    const zone = name.toLowerCase();
+    if (type === DNS_TYPE.ns) return zone === "shop.test" ? [ns(zone, "ns1.Bulletproof.test")] : zone === "good.test" ? [ns(zone, "ns.good.test")] : [];
+    if (type === DNS_TYPE.a && zone === "alias.good.test") return [alias(zone, "www.shop.test"), address(9, 60, "www.shop.test")];
+    return type === DNS_TYPE.a ? [address(zone === "ns1.bulletproof.test" ? 66 : 1, 60, zone)] : [];
+  };
+
+  test.each([["nsdname", "*.bulletproof.test.rpz-nsdname"], ["nsip", "32.66.2.0.192.rpz-nsip"]])("hold for all below their zones, behind an alias and from the cache too: %s", async (kind, rule) => {
+    const upstream = await opened.server(({ questions: [asked] }) => ({ answers: asked ? world(asked) : [] }));
+    const resolver = await opened.resolverOver([upstream], { lists: [{ name: "Zone", file: zoneFile(kind, rule), format: "rpz" }] });
+    await resolver.refreshLists();
+    const code = async (name: string) => (await ask(resolver.port, { questions: [{ name, type: DNS_TYPE.a }] })).responseCode;
+    for (let left = 2; left > 0; left -= 1) {
+      expect([await code("www.shop.test"), await code("a.b.c.d.e.f.g.shop.test"), await code("alias.good.test"), await code("www.good.test"), await code("localhost")]).toEqual(
+        [DNS_RESPONSE_CODE.nameError, DNS_RESPONSE_CODE.nameError, DNS_RESPONSE_CODE.nameError, DNS_RESPONSE_CODE.noError, DNS_RESPONSE_CODE.noError]);
+    }
+    expect(upstream.asked.filter(({ message: { questions: [asked] } }) => asked?.type === DNS_TYPE.ns && asked.name.toLowerCase() === "shop.test")).toHaveLength(1);
+    expect(upstream.asked.some(({ message: { questions: [asked] } }) => asked?.name.toLowerCase() === "test" || asked?.name.toLowerCase() === "localhost")).toBe(false);
+  });
+
+  test("let a name resolve whose servers nobody says, after a second at most", async () => {
+    const upstream = await opened.server(({ questions: [asked] }) => (asked?.type === DNS_TYPE.a ? { answers: [address(1, 60, asked.name)] } : null));
+    const resolver = await opened.resolverOver([upstream], { lists: [{ name: "Zone", file: zoneFile("silent", "ns.bad.test.rpz-nsdname"), format: "rpz" }] });
+    await resolver.refreshLists();
+    expect((await ask(resolver.port, { questions: [{ name: "www.shop.test", type: DNS_TYPE.a }] })).responseCode).toBe(DNS_RESPONSE_CODE.noError);
+  });
+});

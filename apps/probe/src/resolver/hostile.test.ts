@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { createAnswerCache } from "./cache/answer-cache.ts";
 import { createClientTable } from "./clients/client-table.ts";
 import { createServerCookies } from "./clients/server-cookies.ts";
+import { createNameServers } from "./forwarding/name-servers.ts";
 import { prepareAnswer } from "./messages/answer.ts";
 import { createCounts, createResolver } from "./resolver.ts";
 import { ask } from "./testing/ask.ts";
@@ -20,7 +21,7 @@ function resolverAlone(limits = LIMITS) {
   const cache = createAnswerCache({ maxBytes: 1_000_000 });
   const lookups = { find: () => undefined, hasRoute: () => false, waiting: 0 };
   return createResolver({
-    cache, clock, lookups, designated: () => null, onListed: () => undefined, onResolved: null, counts: createCounts(), filter: { judgeQuestion: () => null, judgeAnswer: (_, verdict) => verdict }, clients: createClientTable(limits, clock), cookies: createServerCookies(new Uint8Array(32), clock),
+    cache, clock, lookups, designated: () => null, onListed: () => undefined, onResolved: null, counts: createCounts(), filter: { judgeQuestion: () => null, judgeAnswer: (_, verdict) => verdict, serverRules: null }, nameServers: createNameServers({ cache, lookups, clock }), clients: createClientTable(limits, clock), cookies: createServerCookies(new Uint8Array(32), clock),
   });
 }
 

@@ -14,6 +14,7 @@ import { createFilter } from "./filtering/filter.ts";
 import { createDesignatedResolvers } from "./forwarding/designated-resolvers.ts";
 import { createForwarder, type Forwarder } from "./forwarding/forwarder.ts";
 import { createLookups } from "./forwarding/lookups.ts";
+import { createNameServers } from "./forwarding/name-servers.ts";
 import { createRoutes, wireName } from "./forwarding/routes.ts";
 import { linkToDaemon } from "./link/daemon-link.ts";
 import { LINK_SOCKET } from "./link/messages.ts";
@@ -65,7 +66,7 @@ export async function openResolver(settings: ResolverSettings, given: GivenSocke
   const counts = createCounts();
   const queries = createQueryTally(settings.queries.report, counts, deps.clock.now());
   const resolver = createResolver({
-    cache, clients, cookies: createServerCookies(randomBytes(32), deps.clock), lookups, designated, filter, clock: deps.clock, counts,
+    cache, clients, cookies: createServerCookies(randomBytes(32), deps.clock), lookups, nameServers: createNameServers({ cache, lookups, clock: deps.clock }), designated, filter, clock: deps.clock, counts,
     onListed(query, verdict, address) {
       tally.judged(query, verdict, address);
       queries.answered(query, verdict, address);

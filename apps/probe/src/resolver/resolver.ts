@@ -9,6 +9,7 @@ import type { Filter } from "./filtering/filter.ts";
 import { questionName, writeVerdict } from "./filtering/write-verdict.ts";
 import { localAnswer } from "./forwarding/local-answers.ts";
 import type { Lookups } from "./forwarding/lookups.ts";
+import type { NameServers } from "./forwarding/name-servers.ts";
 import type { Answer } from "./messages/answer.ts";
 import type { Question } from "./messages/question.ts";
 import { datagramLimit, EXTENDED_ERROR, type ExtendedError, padResponse, writeAnswer, writeCode, writeHeaderOnly } from "./messages/response.ts";
@@ -57,7 +58,8 @@ export interface ResolverParts {
   readonly lookups: Lookups;
   /** Answers for names below `resolver.arpa`; null for all others. */
   readonly designated: (name: Uint8Array, type: number) => Answer | null;
-  readonly filter: Pick<Filter, "judgeQuestion" | "judgeAnswer">;
+  readonly nameServers: NameServers;
+  readonly filter: Pick<Filter, "judgeQuestion" | "judgeAnswer" | "serverRules">;
   /** Hears of each query that a list has, or would have, the last word about. */
   readonly onListed: (query: JudgedQuestion, verdict: Verdict, address: string) => void;
   /** Hears of each other query that is answered, whatever the answer; null where nobody wants to know. */
@@ -101,6 +103,8 @@ const NO_ADDRESS = new Uint8Array(4);
 interface Giver {
   /** The truth, unless a list has something against it. */
   readonly give: (asked: Asked, answer: Answer, ageSeconds: number, extendedError?: ExtendedError | null) => void;
+  /** The same for what servers said: where a list has rules about servers, those of the name are found first. */
+  readonly giveJudged: (asked: Asked, answer: Answer, ageSeconds: number) => void;
   readonly giveCode: (asked: Asked, code: number, extendedError?: ExtendedError | null) => void;
   /** @returns Whether a list has the last word, which was given. */
   readonly isTaken: (asked: Asked, verdict: Verdict) => boolean;
@@ -121,14 +125,22 @@ function createGiver(parts: ResolverParts, counts: ResolverCounts): Giver {
     if (response) asked.sender.respond(response);
     return true;
   };
-  const give = (asked: Asked, answer: Answer, ageSeconds: number, extendedError: ExtendedError | null = null) => {
+  const give = (asked: Asked, answer: Answer, ageSeconds: number, extendedError: ExtendedError | null = null, facts = answer.facts) => {
     const { bytes, query, sender, cookie, judged } = asked;
-    if (judged && !judged.verdict.isFinal && isTaken(asked, parts.filter.judgeAnswer(judged.query, judged.verdict, answer.facts))) return;
+    if (judged && !judged.verdict.isFinal && isTaken(asked, parts.filter.judgeAnswer(judged.query, judged.verdict, facts))) return;
     if (parts.onResolved && !asked.isListed) parts.onResolved(judged?.query ?? { name: questionName(bytes, query), type: query.type, atMs: parts.clock.now() }, sender.address);
     const fixedTtlSeconds = extendedError ? STALE_TTL_SECONDS : null;
     sender.respond(writeAnswer(answer, bytes, query, { ageSeconds, fixedTtlSeconds, extendedError, cookie, maxBytes: maxBytesOf(asked) }));
   };
-  return { give, giveCode, isTaken };
+  const giveJudged = (asked: Asked, answer: Answer, ageSeconds: number) => {
+    const { judged } = asked;
+    const wish = judged === null || judged.verdict.isFinal ? null : parts.filter.serverRules;
+    if (judged === null || wish === null) return give(asked, answer, ageSeconds);
+    const { facts } = answer;
+    const last = facts.names.findLast(({ section }) => section === "cname")?.name ?? judged.query.name;
+    parts.nameServers.find(last, wish, (nameServers) => give(asked, answer, ageSeconds, null, { ...facts, nameServers }));
+  };
+  return { give, giveJudged, giveCode, isTaken };
 }
 
 /** Of a resolver that has answered nothing yet. */
@@ -139,7 +151,7 @@ export function createCounts(): ResolverCounts {
 /** @returns A resolver that answers. */
 export function createResolver(parts: ResolverParts): Resolver {
   const { counts } = parts;
-  const { give, giveCode, isTaken } = createGiver(parts, counts);
+  const { give, giveJudged, giveCode, isTaken } = createGiver(parts, counts);
   const lookUp = (asked: Asked, key: string, expired: CachedAnswer | null) => {
     const { client } = asked;
     if (client.waiting >= MAX_WAITING_OF_CLIENT) {
@@ -158,7 +170,7 @@ export function createResolver(parts: ResolverParts): Resolver {
       cancel();
       client.waiting -= 1;
       if (isAnswered) return;
-      if (answer && (answer.responseCode !== CODE.serverFailure || !expired)) return give(asked, answer, 0);
+      if (answer && (answer.responseCode !== CODE.serverFailure || !expired)) return giveJudged(asked, answer, 0);
       if (expired) return giveStale(expired);
       counts.failed += 1;
       giveCode(asked, CODE.serverFailure, { code: EXTENDED_ERROR.networkError, text: "no server that questions are forwarded to answers" });
@@ -173,7 +185,7 @@ export function createResolver(parts: ResolverParts): Resolver {
     if (known && known.expiresAt > now) {
       counts.fromCache += 1;
       known.uses += 1;
-      give(asked, known.answer, Math.floor((now - known.cameAt) / 1000));
+      giveJudged(asked, known.answer, Math.floor((now - known.cameAt) / 1000));
       const isNearEnd = now - known.cameAt > known.answer.lifeSeconds * 1000 * PREFETCH_AT;
       if (isNearEnd && known.uses > 1) parts.lookups.find(key, questionOf(asked), () => undefined);
       return;

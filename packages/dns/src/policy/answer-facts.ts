@@ -7,7 +7,7 @@ export interface AnswerFacts {
   readonly names: readonly { readonly section: "cname" | "svcb"; readonly name: string }[];
   /** Addresses, four or sixteen bytes each, also those of hints. */
   readonly addresses: readonly Uint8Array[];
-  /** Servers that answered for the last name, where the resolver knows them; a forwarder does not. */
+  /** Servers that answer for the last name and for the zones above it; empty where nobody asked for them. */
   readonly nameServers: { readonly names: readonly string[]; readonly addresses: readonly Uint8Array[] };
 }
 

@@ -1,6 +1,7 @@
 /** Answers that upstream servers gave, by question. @see RFC 1035 section 7.4, RFC 8767 */
 import { DNS_RESPONSE_CODE, type DnsQuery } from "@lanthorn/packets";
 import type { Answer } from "../messages/answer.ts";
+import type { Question } from "../messages/question.ts";
 
 /** One question's answer. */
 export interface CachedAnswer {
@@ -100,4 +101,13 @@ export function questionKey(asked: Uint8Array, { nameEnd, type, flags, edns }: D
     scratch[to] = byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
   }
   return scratch.toString("latin1", 0, to);
+}
+
+/** The same for a question of the resolver's own. */
+export function keyOfQuestion({ name, type, isDnssecOk, isCheckingDisabled }: Question): string {
+  scratch[0] = type >>> 8;
+  scratch[1] = type & 0xff;
+  scratch[2] = (isDnssecOk ? 1 : 0) | (isCheckingDisabled ? 2 : 0);
+  scratch.set(name, 3);
+  return scratch.toString("latin1", 0, 3 + name.length);
 }

@@ -5,6 +5,7 @@ import { createSiteLists, type SiteContent } from "../../dns-lists/reading/site-
 import type { NeighborTable } from "../clients/neighbor-table.ts";
 import { CURRENT } from "../../dns-lists/shared-folder.ts";
 import { joinRules, localRules } from "./filter-rules.ts";
+import type { NameServerWish } from "../forwarding/name-servers.ts";
 import { createNameLists } from "./name-lists.ts";
 import type { FilterSettings, ListSettings } from "./settings.ts";
 
@@ -13,6 +14,8 @@ export interface Filter {
   /** @returns Null where nothing is filtered. */
   judgeQuestion(query: DnsQuery): Verdict | null;
   judgeAnswer(query: DnsQuery, question: Verdict, facts: AnswerFacts): Verdict;
+  /** What rules say of the servers that answer for a name; null where none does. */
+  readonly serverRules: NameServerWish | null;
   /** For people; "" where it is none of those that count now. */
   policyName(policyId: string | null): string;
   /** Reads lists whose files have changed, and the collector's. Resolves when that is done; never rejects. */
@@ -39,6 +42,7 @@ interface Judge {
   readonly clientOf: FindClient | null;
   /** Whether a MAC address tells who somebody is. */
   readonly hasMacs: boolean;
+  readonly serverRules: NameServerWish | null;
 }
 
 /** @returns A filter that has read nothing yet. */
@@ -49,7 +53,7 @@ export function createFilter({ lists, settings, collectorDirectory, neighbors, c
   const denies = settings.private_relay === "block" || settings.browser_dns === "block";
   let local: NameSet | null = null;
   let site: SiteContent | null = null;
-  let judge: Judge | null = denies ? { engine: createVerdictEngine([], rules), clientOf: null, hasMacs: false } : null;
+  let judge: Judge | null = denies ? { engine: createVerdictEngine([], rules), clientOf: null, hasMacs: false, serverRules: null } : null;
   let running: Promise<void> = Promise.resolve();
   let isLooking = false;
 
@@ -58,9 +62,9 @@ export function createFilter({ lists, settings, collectorDirectory, neighbors, c
       const { site_id: siteId, devices, vlans } = site.policy;
       judge = {
         engine: createVerdictEngine([...(local ? [local] : []), site.set], joinRules(rules, site.policy, siteId)), clientOf: createClientFinder({ siteId, devices, vlans }),
-        hasMacs: devices.some(({ macs }) => macs.length > 0),
+        hasMacs: devices.some(({ macs }) => macs.length > 0), serverRules: serverRulesOf([...(local ? [local] : []), site.set]),
       };
-    } else judge = local || denies ? { engine: createVerdictEngine(local ? [local] : [], rules), clientOf: null, hasMacs: false } : null;
+    } else judge = local || denies ? { engine: createVerdictEngine(local ? [local] : [], rules), clientOf: null, hasMacs: false, serverRules: serverRulesOf(local ? [local] : []) } : null;
   };
   const readLocal = async () => {
     const set = lists.length === 0 ? null : await names.refresh();
@@ -95,6 +99,9 @@ export function createFilter({ lists, settings, collectorDirectory, neighbors, c
   return {
     judgeQuestion: (query) => judge && judge.engine.judgeQuestion(seen(query, judge)),
     judgeAnswer: (query, question, facts) => judge?.engine.judgeAnswer(seen(query, judge), question, facts) ?? question,
+    get serverRules() {
+      return judge?.serverRules ?? null;
+    },
     policyName: (policyId) => site?.policy.policies.find(({ id }) => id === policyId)?.name ?? rules.policies.find(({ id }) => id === policyId)?.name ?? "",
     refresh: () => run(readLocal, readSite),
     look() {
@@ -106,4 +113,10 @@ export function createFilter({ lists, settings, collectorDirectory, neighbors, c
       await Promise.all([names.close(), siteLists.close()]);
     },
   };
+}
+
+function serverRulesOf(sets: readonly NameSet[]): NameServerWish | null {
+  const has = (trigger: "nsdname" | "nsip") => sets.some(({ triggers }) => triggers.some((one) => one.has(trigger)));
+  const addresses = has("nsip");
+  return addresses || has("nsdname") ? { addresses } : null;
 }

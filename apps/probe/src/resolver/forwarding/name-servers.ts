@@ -1,0 +1,91 @@
+/** Which servers answer for a name, as response policy zones ask (NSDNAME, NSIP). A forwarder does not meet them: it asks for them, where a zone has such a rule. */
+import type { AnswerFacts } from "@lanthorn/dns";
+import { decodeDns, DNS_TYPE } from "@lanthorn/packets";
+import type { Clock } from "@lanthorn/runtime";
+import { type AnswerCache, keyOfQuestion } from "../cache/answer-cache.ts";
+import type { Answer } from "../messages/answer.ts";
+import type { Question } from "../messages/question.ts";
+import type { Lookups } from "./lookups.ts";
+import { wireName } from "./routes.ts";
+
+/** What rules are about. */
+export interface NameServerWish {
+  /** Also what addresses the servers have. */
+  readonly addresses: boolean;
+}
+
+/** Finds them. */
+export interface NameServers {
+  /**
+   * The servers of a name and of all names above it that have a dot: a rule about a zone's server is one about all that lies below.
+   * @param onEnd Called once, at the latest after a second with what was found until then.
+   */
+  find(name: string, wish: NameServerWish, onEnd: (servers: AnswerFacts["nameServers"]) => void): void;
+}
+
+/** Nobody waits for longer: a name whose servers are not known resolves. */
+const MAX_WAIT_MS = 1000;
+/** Zones that a name is in; deeper names are looked at from above. */
+const MAX_ZONES = 6;
+/** Of all zones together. */
+const [MAX_NAMES, MAX_ADDRESSES] = [16, 64];
+
+/** @returns Finds servers by the lookups that answer clients, whose answers are kept. */
+export function createNameServers({ cache, lookups, clock }: { readonly cache: AnswerCache; readonly lookups: Lookups; readonly clock: Pick<Clock, "after" | "monotonic"> }): NameServers {
+  const ask = (name: string, type: number): Promise<Answer | null> => new Promise((resolve) => {
+    const question = questionFor(name, type);
+    if (question === null) return resolve(null);
+    const key = keyOfQuestion(question);
+    const known = cache.find(key);
+    if (known && known.expiresAt > clock.monotonic()) return resolve(known.answer);
+    lookups.find(key, question, resolve);
+  });
+  const namesOf = async (zone: string): Promise<readonly string[]> => serversIn(await ask(zone, DNS_TYPE.ns));
+  const addressesOf = async (name: string): Promise<readonly Uint8Array[]> => {
+    const answers = await Promise.all([ask(name, DNS_TYPE.a), ask(name, DNS_TYPE.aaaa)]);
+    return answers.flatMap((answer) => answer?.facts.addresses ?? []);
+  };
+  return {
+    find(name, wish, onEnd) {
+      let found: AnswerFacts["nameServers"] = NOBODY;
+      let isEnded = false;
+      const end = () => {
+        if (isEnded) return;
+        isEnded = true;
+        onEnd(found);
+      };
+      const cancel = clock.after(MAX_WAIT_MS, end);
+      const run = async () => {
+        const names = [...new Set((await Promise.all(zonesOf(name).map(namesOf))).flat())].slice(0, MAX_NAMES);
+        found = { names, addresses: [] };
+        if (wish.addresses && !isEnded) found = { names, addresses: (await Promise.all(names.map(addressesOf))).flat().slice(0, MAX_ADDRESSES) };
+        cancel();
+        end();
+      };
+      void run();
+    },
+  };
+}
+
+const NOBODY: AnswerFacts["nameServers"] = { names: [], addresses: [] };
+
+/** A name and those above it that have a dot, the highest ones where there are many. */
+function zonesOf(name: string): readonly string[] {
+  const labels = name.split(".").filter((label) => label !== "");
+  return labels.map((_, at) => labels.slice(at).join(".")).filter((zone) => zone.includes(".")).slice(-MAX_ZONES);
+}
+
+/** Null for a name that is not written in plain letters: no zone is delegated by such a one. */
+function questionFor(text: string, type: number): Question | null {
+  try {
+    return { name: wireName(text), type, isDnssecOk: false, isCheckingDisabled: false };
+  } catch {
+    return null;
+  }
+}
+
+function serversIn(answer: Answer | null): readonly string[] {
+  const message = answer && decodeDns(answer.bytes);
+  if (!message?.ok) return [];
+  return message.value.answers.flatMap(({ type, data }) => (type === DNS_TYPE.ns && data.kind === "name" ? [data.name.toLowerCase()] : [])).slice(0, MAX_NAMES);
+}
