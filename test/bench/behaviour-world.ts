@@ -52,7 +52,7 @@ function timeOf(one: Happening): number {
 function wholeFlow(flow: Parameters<Scene["emit"]>[0]): ObservedFlow {
   const isInside = (name: string) => !name.startsWith("out-");
   return {
-    bytesOut: 800, bytesIn: 3000, packets: 12, hasFailed: false, region: isInside(flow.responder) ? "" : "US", isFirstPart: true,
+    bytesOut: 800, bytesIn: 3000, packets: 12, hasFailed: false, region: isInside(flow.responder) ? "" : "US", isFirstPart: true, startedAt: flow.at,
     isOriginatorInside: isInside(flow.originator), isResponderInside: isInside(flow.responder), ...flow,
   };
 }

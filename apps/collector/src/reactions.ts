@@ -45,7 +45,7 @@ export const REACTIONS = {
   switch_report: { projection: switchReport, reactions: ["alerts", "switches"] },
   config_changed: { reactions: ["alerts"] },
   baseline_diff_alert: { reactions: ["alerts"] },
-  anomaly_detected: { reactions: ["alerts", "deliveries"] },
+  anomaly_detected: { projection: logOnly(({ data }) => ({ ip: data.ip, mac: data.mac })), reactions: ["alerts", "deliveries"] },
   ids_alert: { projection: logOnly(({ data }) => ({ ip: data.subject_ip ?? data.source_ip })), reactions: ["intrusions", "alerts", "deliveries"] },
   honeypot_hit: {
     projection: logOnly(({ data }) => ({ ip: data.source_ip, mac: data.source_mac })), reactions: ["alerts", "deliveries"],

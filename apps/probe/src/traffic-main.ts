@@ -1,3 +1,4 @@
+import { networkInterfaces } from "node:os";
 import { parseArgs } from "node:util";
 import { createLog, systemClock } from "@lanthorn/runtime";
 import { keepHeapSmall } from "./small-heap.ts";
@@ -8,5 +9,6 @@ import { runTrafficProcess } from "./traffic/process/run-process.ts";
 const { collect } = keepHeapSmall(systemClock, { firstMs: null, isPatient: true });
 const { values } = parseArgs({ allowPositionals: true, options: { "log-level": { type: "string", default: "info" }, program: { type: "string", default: "" } } });
 const log = createLog({ name: "lanthorn-probe-traffic", level: values["log-level"] });
-await runTrafficProcess({ program: [process.execPath, ...process.execArgv, values.program], clock: systemClock, random: Math.random, log, collectGarbage: collect });
+const ownNetworks = () => Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).flatMap(({ internal, cidr }) => (internal || cidr === null ? [] : [cidr])));
+await runTrafficProcess({ program: [process.execPath, ...process.execArgv, values.program], clock: systemClock, random: Math.random, log, collectGarbage: collect, ownNetworks });
 process.exit(0);

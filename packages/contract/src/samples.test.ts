@@ -26,6 +26,7 @@ const MESSAGES: Readonly<Record<string, z.ZodType>> = {
   "configuration-credentials": ProbeConfiguration,
   "configuration-guards": ProbeConfiguration,
   "configuration-capture": ProbeConfiguration,
+  "configuration-anomalies": ProbeConfiguration,
   command: Command,
   "command-scan-start": Command,
   "command-scan-cancel": Command,

@@ -12,7 +12,7 @@ interface Accused {
 }
 
 /** Events that raise alerts → whom each accuses. Another kind is another row. */
-const ACCUSED: { readonly [T in "rogue_detected" | "ids_alert" | "honeypot_hit" | "dns_threat"]: (data: EventData<T>) => Accused | null } = {
+const ACCUSED: { readonly [T in "rogue_detected" | "ids_alert" | "honeypot_hit" | "dns_threat" | "anomaly_detected"]: (data: EventData<T>) => Accused | null } = {
   rogue_detected: ({ state, kind, mac, ip, packets }) => {
     if (state === "ended") return null;
     // The address is often somebody else's: the gateway's that it claims. Where two have it, it is what the alert is about.
@@ -28,6 +28,7 @@ const ACCUSED: { readonly [T in "rogue_detected" | "ids_alert" | "honeypot_hit" 
     if (state === "ended") return null;
     return { device: { macs: [mac], ips: [ip] }, peer: server === "" ? null : { macs: [], ips: [server] }, packets };
   },
+  anomaly_detected: ({ is_alert: isAlert, mac, ip }) => (isAlert === false ? null : { device: { macs: [mac], ips: mac === "" ? [ip] : [] }, peer: null, packets: [] }),
 };
 
 /**
@@ -42,7 +43,7 @@ export function toAlertNotice(event: ProbeEvent, probeId: string): AlertNotice |
   if (accused === null || typeof incidentId !== "string") return null;
   const device = known(accused.device);
   return {
-    alert_id: alertIdOf(probeId, incidentId), kind: "kind" in event.data ? event.data.kind : event.type, at: Date.parse(event.occurred_at),
+    alert_id: alertIdOf(probeId, incidentId), kind: ("kind" in event.data ? event.data.kind : undefined) ?? event.type, at: Date.parse(event.occurred_at),
     device: device.macs.length + device.ips.length > 0 ? device : senders(accused.packets),
     peer: accused.peer && known(accused.peer), packets: accused.packets.slice(0, 16),
   };

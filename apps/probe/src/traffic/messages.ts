@@ -1,5 +1,5 @@
 /** What the daemon and its traffic process say to each other. Whatever is not here is refused. */
-import { CaptureSettings, COMMAND_REFUSALS, type CommandRefusal, Id, IdsState, PCAP_COMMANDS, PcapRecorded, type Reply, Severity, TrafficHealth } from "@lanthorn/contract/uplink";
+import { AnomaliesPart, AnomalyDetected, CaptureSettings, COMMAND_REFUSALS, type CommandRefusal, Id, IdsState, PCAP_COMMANDS, PcapRecorded, type Reply, Severity, TrafficHealth } from "@lanthorn/contract/uplink";
 import * as z from "zod";
 import { TrafficSettings } from "./settings.ts";
 
@@ -59,6 +59,10 @@ export const FoundDnsThreat = z.object({
 });
 export type FoundDnsThreat = z.infer<typeof FoundDnsThreat>;
 
+/** A device behaved as it and its like do not: data of the event, with what only older senders leave out. */
+export const FoundAnomaly = AnomalyDetected.required();
+export type FoundAnomaly = z.infer<typeof FoundAnomaly>;
+
 /** A time of which nothing was kept, milliseconds since the epoch. */
 const Gap = z.object({ from: Milliseconds, to: Milliseconds, reason: z.string().max(256) });
 /** A time of which nothing was kept. */
@@ -78,7 +82,7 @@ export type CommandAnswer = { readonly data: Reply["data"] } | CommandRefused;
 
 /** What the process counts; the daemon adds what it knows of the process itself. Sums since the process began. */
 export const ProcessCounters = z.object({
-  ...TrafficHealth.pick({ interfaces: true, shed: true, ring: true, captures: true, continuous: true, flows: true, dns: true }).shape,
+  ...TrafficHealth.pick({ interfaces: true, shed: true, ring: true, captures: true, continuous: true, flows: true, dns: true, anomaly: true }).shape,
   /** Why an interface cannot be read or nothing can be written, in words; null for nothing. */
   problem: z.string().max(512).nullable(),
   /** Frames that this process had no time or room for, beside what the kernel dropped. */
@@ -104,7 +108,10 @@ export const ToProcess = z.discriminatedUnion("kind", [
     site: CaptureSettings, gaps: z.array(Gap).max(16),
     /** What rules know as the site's own networks; none for the engine's own. */
     home_networks: z.array(z.string().max(64)).max(512),
+    /** What people said is normal for devices. */
+    anomalies: AnomaliesPart.optional(),
   }),
+  z.object({ kind: z.literal("anomalies"), anomalies: AnomaliesPart.optional() }),
   z.object({ kind: z.literal("site"), site: CaptureSettings }),
   z.object({ kind: z.literal("alert"), alert: AlertNotice }),
   z.object({ kind: z.literal("command"), id: z.int().min(1), command: z.enum(TRAFFIC_COMMANDS), data: z.record(z.string(), z.unknown()) }),
@@ -129,5 +136,7 @@ export const FromProcess = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("found"), intrusion: FoundIntrusion }),
   /** Something was found in a client's DNS. */
   z.object({ kind: z.literal("dns_threat"), threat: FoundDnsThreat }),
+  /** A device behaved as it and its like do not: data of the event. */
+  z.object({ kind: z.literal("anomaly"), at: Milliseconds, anomaly: FoundAnomaly }),
 ]);
 export type FromProcess = z.infer<typeof FromProcess>;

@@ -1,5 +1,6 @@
 import { ProbeConfiguration } from "@lanthorn/contract/uplink";
 import * as z from "zod";
+import { AnomalySettings } from "./anomalies/settings.ts";
 import { ContinuousSettings } from "./continuous/settings.ts";
 import { DnsWatchSettings } from "./dns/settings.ts";
 
@@ -53,6 +54,7 @@ export const TrafficSettings = z.strictObject({
   on_demand: OnDemandSettings,
   continuous: ContinuousSettings,
   dns: DnsWatchSettings,
+  anomalies: AnomalySettings,
 }).prefault({}).refine(
   ({ memory_megabytes, ring_megabytes }) => memory_megabytes >= ring_megabytes + 80,
   { error: "must be at least ring_megabytes + 80: the process needs some 80 MB beside the ring", path: ["memory_megabytes"] },

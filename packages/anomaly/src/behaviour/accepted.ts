@@ -14,20 +14,18 @@ const MAX_ACCEPTED = 256;
 
 /** What people said is normal. */
 export interface AcceptedList {
-  readonly add: (one: Accepted) => void;
+  readonly replace: (list: readonly Accepted[]) => void;
   readonly covers: (anomaly: Pick<Anomaly, "device" | "group" | "kind" | "at">) => boolean;
-  readonly all: () => readonly Accepted[];
 }
 
-/** @param saved What an earlier run had. */
-export function createAcceptedList(saved: readonly Accepted[] = []): AcceptedList {
-  let list: readonly Accepted[] = saved.slice(-MAX_ACCEPTED);
+/** Nothing was said. */
+export function createAcceptedList(): AcceptedList {
+  let list: readonly Accepted[] = [];
   return {
-    add: (one) => {
-      list = [...list, one].slice(-MAX_ACCEPTED);
+    replace: (now) => {
+      list = now.slice(-MAX_ACCEPTED);
     },
     covers: ({ device, group, kind, at }) => list.some(({ scope, kind: ofKind, until }) =>
       ofKind === kind && (until === null || at <= until) && ("device" in scope ? scope.device === device : group !== "" && scope.group === group)),
-    all: () => list,
   };
 }

@@ -1,6 +1,6 @@
 import type { BeaconFinding } from "../beacon/watch.ts";
 import { BUCKET_SECONDS, type Device, RECENT_BUCKETS, rowOf } from "./device.ts";
-import type { Clue } from "./evidence.ts";
+import type { Clue } from "./comparing/evidence.ts";
 import { FEATURES, featuresOf, PLACE, unscale } from "./features.ts";
 import { expectAt } from "./profile.ts";
 

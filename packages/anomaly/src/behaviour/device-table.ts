@@ -2,6 +2,9 @@ import { BUCKET_SECONDS, createDevice, type Device, type Lifecycle } from "./dev
 import type { Groups } from "./groups.ts";
 import { DEVICE_ENTRY, GROUP_ENTRY, readDevice, readGroup, type SavedEntry, SITE_KEY, writeDevice, writeGroup } from "./state.ts";
 
+/** Of the devices that are followed. */
+const NEWCOMER_SHARE = 0.125;
+
 /** What is known of a device. */
 export interface DeviceState {
   readonly device: string;
@@ -18,6 +21,7 @@ export interface DeviceTable {
   readonly all: () => readonly Device[];
   /** The device, a new one where it is not known; the one that was silent for longest gives way. */
   readonly get: (key: string, at: number) => Device;
+  readonly has: (key: string) => boolean;
   readonly freeze: (key: string, isFrozen: boolean) => void;
   readonly reset: (key: string) => void;
   readonly states: () => readonly DeviceState[];
@@ -26,13 +30,16 @@ export interface DeviceTable {
   /** One entry for each device and group, made as it is asked for. */
   readonly save: () => Iterable<SavedEntry>;
   /** Devices that are followed, and that gave way. */
-  readonly counts: () => { readonly devices: number; readonly evicted: number };
+  readonly counts: () => { readonly devices: number; readonly evicted: number; readonly lifecycles: Readonly<Record<Lifecycle, number>> };
 }
 
 /** @param deps.groups Are given those that were saved. */
 export function createDeviceTable(deps: { readonly maxDevices: number; readonly groups: Groups }): DeviceTable {
   const { groups } = deps;
   const devices = new Map<string, Device>();
+  /** Of which no hour was learned, the least recent first. */
+  const newcomers = new Set<string>();
+  const mayBeNew = Math.max(1, deps.maxDevices * NEWCOMER_SHARE);
   let site = createDevice(SITE_KEY, 0);
   let evicted = 0;
 
@@ -52,9 +59,20 @@ export function createDeviceTable(deps: { readonly maxDevices: number; readonly 
   function keep(device: Device): void {
     devices.delete(device.key);
     devices.set(device.key, device);
+    newcomers.delete(device.key);
+    if (device.hours === 0) newcomers.add(device.key);
     if (devices.size <= deps.maxDevices) return;
-    devices.delete(devices.keys().next().value ?? "");
+    devices.delete(outgoing());
     evicted += 1;
+  }
+
+  /** Who makes up one device after the other pushes out their like, and not those of which something is known. */
+  function outgoing(): string {
+    if (newcomers.size > mayBeNew) for (const key of newcomers) if (devices.get(key)?.hours !== 0) newcomers.delete(key);
+    const isFlood = newcomers.size > mayBeNew;
+    const key = (isFlood ? newcomers : devices).keys().next().value ?? "";
+    newcomers.delete(key);
+    return key;
   }
 
   return {
@@ -66,11 +84,15 @@ export function createDeviceTable(deps: { readonly maxDevices: number; readonly 
       keep(device);
       return device;
     },
+    has: (key) => devices.has(key),
     freeze(key, isFrozen) {
       const device = devices.get(key);
-      if (device) device.lifecycle = isFrozen ? "frozen" : "active";
+      if (device && isFrozen !== (device.lifecycle === "frozen")) device.lifecycle = isFrozen ? "frozen" : "active";
     },
-    reset: (key) => void devices.delete(key),
+    reset(key) {
+      devices.delete(key);
+      newcomers.delete(key);
+    },
     states: () => [...devices.values()].map(({ key, lifecycle, group, firstAt, hours }) => ({ device: key, lifecycle, group, firstAt, hours })),
     restore,
     *save() {
@@ -78,6 +100,10 @@ export function createDeviceTable(deps: { readonly maxDevices: number; readonly 
       for (const [key, group] of groups.entries()) yield { kind: GROUP_ENTRY, key, bytes: writeGroup(group) };
       for (const [key, device] of devices) yield { kind: DEVICE_ENTRY, key, bytes: writeDevice(device) };
     },
-    counts: () => ({ devices: devices.size, evicted }),
+    counts() {
+      const lifecycles = { learning: 0, active: 0, drifted: 0, frozen: 0 };
+      for (const { lifecycle } of devices.values()) lifecycles[lifecycle] += 1;
+      return { devices: devices.size, evicted, lifecycles };
+    },
   };
 }

@@ -1,7 +1,8 @@
 /** A flow, or a part of one that goes on for long, between two hosts of which at least one is of the site. */
 export interface ObservedFlow {
-  /** Its end, seconds of packet time. */
+  /** When it is reported: its end, or a little later. Seconds of packet time, which flows follow in their order. */
   readonly at: number;
+  readonly startedAt: number;
   /** A device's lasting name, as its MAC; the address of a host outside. */
   readonly originator: string;
   readonly responder: string;

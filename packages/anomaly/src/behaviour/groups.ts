@@ -1,4 +1,4 @@
-import type { MetBefore } from "./evidence.ts";
+import type { MetBefore } from "./comparing/evidence.ts";
 import { createProfile, learnHour, type Profile } from "./profile.ts";
 
 const HOURS_A_DAY = 24;

@@ -10,19 +10,28 @@ export interface PacketClock {
   readonly advance: (at: number) => void;
   /** The hour is neither compared nor learned. */
   readonly distrustHour: () => void;
-  /** How often it went back by more than a bucket, or jumped over more than an hour. */
-  readonly steps: () => number;
+  readonly counts: () => {
+    /** How often it went back by more than a bucket, or jumped over more than an hour. */
+    readonly clockSteps: number;
+    readonly comparedHours: number;
+    readonly distrustedHours: number;
+  };
 }
 
 /** @param deps.onHour Is given the end of an hour that was seen as a whole, before another begins. */
 export function createPacketClock({ devices, onHour }: { readonly devices: DeviceTable; readonly onHour: (at: number) => void }): PacketClock {
   let now = Number.NaN;
   let isTrusted = true;
-  let steps = 0;
+  let [steps, comparedHours, distrustedHours] = [0, 0, 0];
 
   function endHour(at: number): void {
-    if (isTrusted) onHour(at);
-    else for (const device of devices.all()) clearHour(device.hour);
+    if (isTrusted) {
+      comparedHours += 1;
+      onHour(at);
+    } else {
+      distrustedHours += 1;
+      for (const device of devices.all()) clearHour(device.hour);
+    }
     isTrusted = true;
   }
 
@@ -54,7 +63,7 @@ export function createPacketClock({ devices, onHour }: { readonly devices: Devic
     distrustHour: () => {
       isTrusted = false;
     },
-    steps: () => steps,
+    counts: () => ({ clockSteps: steps, comparedHours, distrustedHours }),
   };
 }
 

@@ -16,7 +16,7 @@ function open(options: Partial<Parameters<typeof createBehaviourWatch>[0]> = {})
 
 function flow(at: number, more: Partial<ObservedFlow> = {}): ObservedFlow {
   return {
-    at, originator: "laptop", responder: "203.0.113.7", isOriginatorInside: true, isResponderInside: false, port: "tcp/443", bytesOut: 3000, bytesIn: 20_000, packets: 20,
+    at, startedAt: at, originator: "laptop", responder: "203.0.113.7", isOriginatorInside: true, isResponderInside: false, port: "tcp/443", bytesOut: 3000, bytesIn: 20_000, packets: 20,
     hasFailed: false, region: "DE", isFirstPart: true, ...more,
   };
 }
@@ -105,7 +105,8 @@ describe("a watch for behaviour", () => {
   });
 
   test("sends no more alerts a day than it may, and none of what somebody said is normal", () => {
-    const { anomalies, watch } = open({ accepted: [{ scope: { device: "nas" }, kind: "exfiltration", until: null }] });
+    const { anomalies, watch } = open();
+    watch.accept([{ scope: { device: "nas" }, kind: "exfiltration", until: null }]);
     const names = ["laptop", "desk", "nas"];
     for (let hour = 0; hour < 9 * 24 + 10; hour += 1) for (const name of names) live(watch, { from: hour / 24, to: (hour + 1) / 24 }, name);
     const at = BEGIN + 9 * DAY + 10 * HOUR;

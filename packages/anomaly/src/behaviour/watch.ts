@@ -3,8 +3,8 @@ import { type Accepted, createAcceptedList } from "./accepted.ts";
 import { type Anomaly, explainBeacon, type Explained } from "./anomaly.ts";
 import { createBudget } from "./budget.ts";
 import { countOriginator, countQuery, countResponder } from "./count-flow.ts";
-import { createHourComparison } from "./comparison.ts";
-import type { Device } from "./device.ts";
+import { createHourComparison } from "./comparing/comparison.ts";
+import type { Device, Lifecycle } from "./device.ts";
 import { createDeviceTable, type DeviceState } from "./device-table.ts";
 import type { ObservedFlow, ObservedQuery } from "./flow.ts";
 import { createGroups } from "./groups.ts";
@@ -34,7 +34,8 @@ export interface BehaviourWatch {
   readonly work: () => boolean;
   /** Frames were lost, or little was seen: the hour is neither compared nor learned. */
   readonly distrustHour: () => void;
-  readonly accept: (accepted: Accepted) => void;
+  /** What people say is normal, in place of what they said before. */
+  readonly accept: (accepted: readonly Accepted[]) => void;
   readonly freeze: (device: string, isFrozen: boolean) => void;
   /** Forgets a device. */
   readonly reset: (device: string) => void;
@@ -50,10 +51,16 @@ export interface BehaviourWatch {
 export interface BehaviourCounts {
   readonly devices: number;
   readonly evicted: number;
+  readonly lifecycles: Readonly<Record<Lifecycle, number>>;
   /** The clock went back by more than a bucket, or jumped over more than an hour. */
   readonly clockSteps: number;
   /** Saved entries that could not be read, and are learned anew. */
   readonly damaged: number;
+  /** Anomalies that somebody said are normal. */
+  readonly suppressed: number;
+  /** Hours that were compared, and that were not because frames were lost or nobody looked. */
+  readonly comparedHours: number;
+  readonly distrustedHours: number;
 }
 
 /** More than there are countries. */
@@ -65,39 +72,41 @@ const MAX_PEERS = 16_384;
  * @param deps.onAnomaly Is called while an hour is compared, or for a beacon as it is found.
  */
 export function createBehaviourWatch(deps: {
-  readonly bounds: BehaviourBounds; readonly accepted?: readonly Accepted[]; readonly onAnomaly: (anomaly: Anomaly) => void;
+  readonly bounds: BehaviourBounds; readonly onAnomaly: (anomaly: Anomaly) => void;
 }): BehaviourWatch {
   const { bounds } = deps;
   const groups = createGroups();
   const devices = createDeviceTable({ maxDevices: bounds.maxDevices, groups });
-  let damaged = 0;
+  let [damaged, suppressed] = [0, 0];
   const regions = createHostUse(MAX_REGIONS);
   const peers = createHostUse(MAX_PEERS);
-  const accepted = createAcceptedList(deps.accepted);
+  const accepted = createAcceptedList();
   const budget = createBudget(bounds.alertsADay);
   const beacons = createBeaconWatch({ maxPairs: bounds.maxPairs, maxDevices: bounds.maxDevices });
   const comparison = createHourComparison({ devices, groups, regions, peers, onFound: say });
   const clock = createPacketClock({ devices, onHour: comparison.begin });
 
   function say(anomaly: Explained): void {
-    if (!accepted.covers(anomaly)) deps.onAnomaly({ ...anomaly, isWithinBudget: budget.take(anomaly.at) });
+    if (accepted.covers(anomaly)) suppressed += 1;
+    else deps.onAnomaly({ ...anomaly, isWithinBudget: budget.take(anomaly.at) });
   }
 
   function watchBeacon(flow: ObservedFlow, device: Device): void {
     if (!flow.isFirstPart || flow.isResponderInside) return;
-    const { at, originator, bytesOut, bytesIn, hasFailed } = flow;
-    const finding = beacons.observe({ at, device: originator, peer: `${flow.responder} ${flow.port}`, bytes: bytesOut + bytesIn, answered: !hasFailed });
+    const { at, startedAt, originator, bytesOut, bytesIn, hasFailed } = flow;
+    const finding = beacons.observe({ at: startedAt, device: originator, peer: `${flow.responder} ${flow.port}`, bytes: bytesOut + bytesIn, answered: !hasFailed });
     if (finding && device.lifecycle !== "learning" && device.lifecycle !== "drifted") say(explainBeacon(device, finding, at));
   }
 
   return {
     flow(flow) {
-      if (!Number.isFinite(flow.at + flow.bytesOut + flow.bytesIn + flow.packets)) return;
+      if (!Number.isFinite(flow.at + flow.startedAt + flow.bytesOut + flow.bytesIn + flow.packets)) return;
       clock.advance(flow.at);
       if (!flow.isResponderInside && flow.isFirstPart) peers.use(flow.responder, flow.originator);
       const isRarePeer = !flow.isResponderInside && !peers.isCommon(flow.responder);
       countOriginator(devices.site(), flow, isRarePeer);
-      if (flow.isResponderInside) countResponder(devices.get(flow.responder, flow.at), flow);
+      // Addresses that nobody has, and that a scan asks, are no devices.
+      if (flow.isResponderInside && (!flow.hasFailed || devices.has(flow.responder))) countResponder(devices.get(flow.responder, flow.at), flow);
       if (!flow.isOriginatorInside) return;
       const device = devices.get(flow.originator, flow.at);
       countOriginator(device, flow, isRarePeer);
@@ -113,7 +122,7 @@ export function createBehaviourWatch(deps: {
     advance: clock.advance,
     work: comparison.work,
     distrustHour: clock.distrustHour,
-    accept: accepted.add,
+    accept: accepted.replace,
     freeze: devices.freeze,
     reset: devices.reset,
     states: devices.states,
@@ -128,6 +137,6 @@ export function createBehaviourWatch(deps: {
       yield { kind: BUDGET_ENTRY, key: "", bytes: writeBudget(budget.state()) };
       yield* devices.save();
     },
-    counts: () => ({ ...devices.counts(), damaged, clockSteps: clock.steps() }),
+    counts: () => ({ ...devices.counts(), ...clock.counts(), damaged, suppressed }),
   };
 }

@@ -77,5 +77,18 @@ export const SECURITY_EVENT_TEXTS: readonly FieldTexts[] = [
   describeFields(AnomalyDetected, {
     metric: "What was measured.", ...host, score: "How unusual it is, 0 to 1.", expected: "The value that was expected.",
     observed: "The value that was measured.", severity: SEVERITY, explanation: "The explanation as text.",
+    kind: "What it looks most like: `exfiltration`, `scan`, `admin_protocol`, `new_region`, `unusual_hour`, `beacon`, `unusual_amount`. Older senders leave it out, as what follows.",
+    device: "The device's name at the probe: its MAC address, or its address behind a router.", group: "Like devices that it was compared with, as `uses tcp/443`. Empty for none.",
+    features: "What weighs most, the heaviest first. `metric`, `expected` and `observed` are of the first.", since: "When it began, by the time of packets.",
+    peers: "Hosts that it has to do with.", news: "What was met for the first time.", series: "Values of the first feature in the hours before, for a picture.",
+    mitre_techniques: "MITRE ATT&CK techniques, as `T1048`.", is_alert: "False for one beyond the day's budget: it is kept, and raises no alert.",
+    incident_id: "The probe's id of the incident, from which the alert's id is made.",
+  }),
+  describeFields(AnomalyDetected.shape.features.unwrap().element, {
+    name: "What was measured, as `bytes_to_rare`.", share: "Its part in the whole evidence, 0 to 1.", observed: "The value that was measured.", expected_low: "The least that is expected.",
+    expected_high: "The most that is expected.", usual: "What is usual at this hour of such a day.",
+  }),
+  describeFields(AnomalyDetected.shape.series.unwrap(), {
+    bucket_seconds: "How many seconds each value stands for.", ends_at: "When the last one ends.", values: "The values, oldest first.",
   }),
 ];

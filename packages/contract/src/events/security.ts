@@ -203,7 +203,19 @@ export const BaselineDiffAlert = z.object({
 });
 export type BaselineDiffAlert = z.infer<typeof BaselineDiffAlert>;
 
-/** A measured value far from what the model expects; `score` 0–1. */
+/** What an anomaly looks most like. */
+export const ANOMALY_KINDS = ["exfiltration", "scan", "admin_protocol", "new_region", "unusual_hour", "beacon", "unusual_amount"] as const;
+/** One of `ANOMALY_KINDS`. */
+export type AnomalyKind = (typeof ANOMALY_KINDS)[number];
+
+/** One thing that was unusual, in its own unit: bytes, a number, a share. `share` is of the whole evidence. */
+const AnomalyFeature = z.object({
+  name: z.string().max(64), share: z.number().min(0).max(1), observed: z.number(), expected_low: z.number(), expected_high: z.number(),
+  /** At this hour of such a day. */
+  usual: z.number(),
+});
+
+/** A device's behavior far from what is usual for it and its like; `score` 0–1. Older senders leave out what is optional. */
 export const AnomalyDetected = z.object({
   metric: z.string().max(128),
   ip: Address,
@@ -213,4 +225,24 @@ export const AnomalyDetected = z.object({
   observed: z.number(),
   severity: Severity,
   explanation: z.string().max(1024),
+  kind: z.enum(ANOMALY_KINDS).optional(),
+  /** The device's name at the probe: its MAC address, or its address behind a router. */
+  device: z.string().max(64).optional(),
+  /** Like devices that it was compared with, as `uses tcp/443`; "" for none. */
+  group: z.string().max(64).optional(),
+  /** The three that weigh most. `metric`, `expected` and `observed` are of the first. */
+  features: z.array(AnomalyFeature).min(1).max(3).optional(),
+  /** By packet time. */
+  since: Instant.optional(),
+  /** Hosts that it has to do with, and what was met for the first time. */
+  peers: z.array(z.string().max(128)).max(4).optional(),
+  news: z.array(z.string().max(128)).max(16).optional(),
+  /** Values of the first feature, up to `ends_at`. */
+  series: z.object({ bucket_seconds: z.int().min(1).max(86_400), ends_at: Instant, values: z.array(z.number().min(0)).max(48) }).optional(),
+  mitre_techniques: z.array(z.string().max(16)).max(32).optional(),
+  /** False for one beyond the day's budget: it is kept, and raises no alert. */
+  is_alert: z.boolean().optional(),
+  /** Of it the alert's id is made. */
+  incident_id: Id.optional(),
 });
+export type AnomalyDetected = z.infer<typeof AnomalyDetected>;

@@ -78,7 +78,7 @@ export const EVENTS = {
   switch_report: { data: SwitchReport, from: "probe", priority: "change", stream: null, webhook: null },
   config_changed: { data: ConfigChanged, from: "collector", priority: "change", stream: "config_changed", webhook: null },
   baseline_diff_alert: { data: BaselineDiffAlert, from: "collector", priority: "alert", stream: "baseline_diff_alert", webhook: null },
-  anomaly_detected: { data: AnomalyDetected, from: "collector", priority: "alert", stream: null, webhook: "anomaly.detected" },
+  anomaly_detected: { data: AnomalyDetected, from: "probe", priority: "alert", stream: null, webhook: "anomaly.detected" },
   ids_alert: { data: IdsAlert, from: "probe", priority: "alert", stream: "ids_alert", webhook: "ids.alert" },
   honeypot_hit: { data: HoneypotHit, from: "probe", priority: "alert", stream: "honeypot_hit", webhook: "honeypot.hit" },
   rogue_detected: { data: RogueDetected, from: "probe", priority: "alert", stream: "rogue_detected", webhook: "rogue.detected" },

@@ -203,5 +203,21 @@ export const TrafficHealth = z.object({
     listed_names: Count.describe("Names and networks of lists of malware, phishing or command and control that what clients ask and say is compared with. 0 where the site has none."),
     listed: Count.describe("How often one of them was asked for or spoken to."),
   }).optional().describe("What is found in clients' DNS, TLS, QUIC and HTTP. Since the process began. Older probes do not report it."),
+  anomaly: z.object({
+    learning: Count.describe("Devices of which too little is known yet: they raise no alert."),
+    active: Count.describe("Devices whose behavior is compared with what is usual for them."),
+    drifted: Count.describe("Devices that changed for days and are learned anew."),
+    frozen: Count.describe("Devices that are compared and not learned."),
+    evicted: Count.describe("Devices that were forgotten, because there were too many."),
+    compared_hours: Count.describe("Hours of packet time that were compared and learned."),
+    distrusted_hours: Count.describe("Hours that were not, because frames were lost in them."),
+    clock_steps: Count.describe("How often the time of packets went back, or jumped over more than an hour."),
+    found: Count.describe("Anomalies that were reported."),
+    held_back: Count.describe("Those of them beyond the day's budget: they raise no alert."),
+    suppressed: Count.describe("Anomalies that somebody said are normal."),
+    left_out: Count.describe("Anomalies that were not reported, because there were too many in an hour."),
+    flows_left_out: Count.describe("Conversations that were not looked at, because there were too many in a second."),
+    damaged: Count.describe("Saved facts that could not be read. They are learned anew; the file is set aside."),
+  }).optional().describe("How the behavior of the site's devices is watched. Since the process began. Older probes do not report it."),
 });
 export type TrafficHealth = z.infer<typeof TrafficHealth>;

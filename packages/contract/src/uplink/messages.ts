@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { Id, Instant } from "../values.ts";
+import { AnomaliesPart } from "./anomalies.ts";
 import { BUNDLE_MAX_KINDS, BundleAnnouncement, BundleState } from "./bundles.ts";
 import { CaptureSettings, PCAP_COMMANDS, TrafficHealth } from "./captures.ts";
 import { ProbeCoverage } from "./coverage.ts";
@@ -135,6 +136,8 @@ export const ProbeConfiguration = z.object({
   guards: GuardsPart.optional(),
   /** Settings of captures; left out where the site has none. */
   capture: CaptureSettings.optional(),
+  /** What people said is normal; left out where the site has none. */
+  anomalies: AnomaliesPart.optional(),
 });
 export type ProbeConfiguration = z.infer<typeof ProbeConfiguration>;
 

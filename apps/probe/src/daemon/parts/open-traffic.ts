@@ -29,12 +29,14 @@ export function openTraffic(context: RoundContext, { db, outbox }: Queue, events
 }): Traffic {
   const { configuration, clock, random, log, lifecycle } = context;
   const publisher = createPublisher({ db, outbox, log, what: "captures" });
+  const anomalies = createPublisher({ db, outbox, log, what: "anomalies" });
   const { interval_seconds: seconds, samples } = configuration.health;
   const supervisor = createTrafficSupervisor({
     settings: configuration.traffic, dataDir: configuration.data_dir, probeId: () => context.identity().probe_id, version: context.version,
     spoolBytes: configuration.files.disk_budget_bytes, site: DEFAULT_CAPTURE_SETTINGS, recentMs: seconds * 1000 * (samples + REPORTS), clock, random, log,
     start: () => startProcess({ command: withThreads(withSmallHeap(context.trafficCommand)), dataDir: configuration.data_dir }),
     homeNetworks: events.homeNetworks, onRulesFailed: events.onRulesFailed, onFound: (intrusion) => events.onFinding(toFinding(intrusion)),
+    onAnomaly: (data, at) => anomalies.publish([{ type: "anomaly_detected", occurred_at: toInstant(Math.min(at, clock.now())), data }]),
     onDnsThreat: (threat) => events.onDnsFinding(fromThreatMessage(threat)),
     onRecorded: (data: PcapRecorded, at) => publisher.publish([{ type: "pcap_recorded", occurred_at: toInstant(at), data }]),
   });

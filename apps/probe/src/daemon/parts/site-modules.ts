@@ -4,6 +4,7 @@ import { bundlesPart } from "../../bundles/settings.ts";
 import { credentialsPart } from "../../credentials/settings.ts";
 import { guardsPart } from "../../detect/settings.ts";
 import { egressPart } from "../../egress/settings.ts";
+import { anomaliesPart } from "../../traffic/anomalies/settings.ts";
 import { capturePart } from "../../traffic/settings.ts";
 import { createSiteConfiguration, type SiteConfiguration, siteModule } from "../../uplink/site-configuration.ts";
 import type { Watch } from "./open-watch.ts";
@@ -15,7 +16,7 @@ import type { Transfers } from "./transfers.ts";
 export function siteModules({ watch, transfers, traffic }: {
   readonly watch: Pick<Watch, "discovery" | "guards" | "credentials" | "onCredentials">;
   readonly transfers: Pick<Transfers, "bundles"> | null;
-  readonly traffic: Pick<Traffic, "configure"> | null;
+  readonly traffic: Pick<Traffic, "configure" | "acceptAnomalies"> | null;
 }) {
   return [
     siteModule({ name: "egress", part: egressPart, refuses: "all", take: (part) => watch.discovery.configure(part) }),
@@ -45,6 +46,13 @@ export function siteModules({ watch, transfers, traffic }: {
       name: "traffic", part: capturePart, refuses: "part",
       take({ capture }) {
         traffic?.configure(capture ?? DEFAULT_CAPTURE_SETTINGS);
+        return null;
+      },
+    }),
+    siteModule({
+      name: "anomalies", part: anomaliesPart, refuses: "part",
+      take({ anomalies }) {
+        traffic?.acceptAnomalies(anomalies);
         return null;
       },
     }),

@@ -4,6 +4,7 @@ import { dhcpNameServers, dhcpv6DnsServers, formatIp } from "@lanthorn/packets";
 import type { FlowKey, TrafficMessage } from "@lanthorn/traffic";
 import type { DnsFinding } from "../../dns-threats/finding.ts";
 import type { SiteContent } from "../../dns-lists/reading/site-lists.ts";
+import { isLinkName } from "./link-names.ts";
 import { createListedWatch } from "./listed-watch.ts";
 import type { DnsWatchSettings } from "./settings.ts";
 
@@ -24,8 +25,6 @@ export interface DnsWatchCounters extends PassiveDnsCounters {
   readonly listed: number;
 }
 
-/** Names of the link, which no resolver answers: Multicast DNS (RFC 6762), LLMNR (RFC 4795), NetBIOS (RFC 1002). */
-const LINK_PORTS: ReadonlySet<number> = new Set([5353, 5355, 137]);
 /** In the answer of a DHCP server: BOOTREPLY. RFC 2131 section 2. */
 const DHCP_REPLY = 2;
 const NOTHING: DnsWatchCounters = { messages: 0, suspicions: 0, evicted: 0, listedNames: 0, listed: 0 };
@@ -43,7 +42,7 @@ export function createDnsWatch(deps: { readonly settings: DnsWatchSettings; read
   function onDns(flow: FlowKey, { side, at, message, bytes }: Extract<TrafficMessage, { protocol: "dns" }>): void {
     const [sender, receiver] = side === 0 ? [flow.originator, flow.responder] : [flow.responder, flow.originator];
     const [client, server] = message.isResponse ? [receiver, sender] : [sender, receiver];
-    if (LINK_PORTS.has(server.port) || LINK_PORTS.has(client.port)) return;
+    if (isLinkName(server.port, client.port)) return;
     const address = formatIp(client.ip);
     dns.exchange({ message, bytes: bytes.length, client: address, clientPort: client.port, server: formatIp(server.ip), at });
     // What a resolver asks on was asked by its clients, who are seen as well or are behind it.

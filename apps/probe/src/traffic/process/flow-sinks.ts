@@ -2,6 +2,7 @@ import type { TrafficHealth } from "@lanthorn/contract/uplink";
 import { createFrameCursor, type FrameBlock } from "@lanthorn/packet-io";
 import { type Analyzer, type AnalyzerOptions, createAnalyzer, type FlowRecord, type OpenFlowWatch } from "@lanthorn/traffic";
 import type { Clock } from "@lanthorn/runtime";
+import type { SiteBehaviour } from "../anomalies/behaviour.ts";
 import type { Sink } from "../sinks.ts";
 
 /** Flows and what is said in them: two sinks, because inspection is left out before the flow table is. */
@@ -51,15 +52,15 @@ function add(sums: Sums, one: Analyzer): Sums {
 
 /** What is said in flows names their services. @param deps.random From 0 to below 1. @param deps.onMessage Is given it, while inspection is not left out. */
 export function createFlowSinks(deps: {
+  readonly behaviour: Pick<SiteBehaviour, "onFlow" | "advance" | "distrust" | "tick">;
   readonly random: () => number; readonly clock: Pick<Clock, "now" | "after">; readonly watch: PacketWatch;
   readonly onMessage: NonNullable<AnalyzerOptions["onMessage"]>;
 }): FlowSinks {
-  const { clock } = deps;
+  const { clock, behaviour } = deps;
   const services = createServices();
-  const cursor = createFrameCursor();
+  const frames = createFrameFeed();
   let isInspected = true;
   let isInspectionWanted = true;
-  let isInFrame = false;
   let watch: OpenFlowWatch | null = null;
   let before: Sums = { ended: 0, evicted: 0, inspection: { steps: 0, too_costly: 0, too_long: 0 } };
   let analyzer = open();
@@ -67,9 +68,14 @@ export function createFlowSinks(deps: {
   let last: Analyzer | null = null;
   let cancelTurn: (() => void) | null = null;
 
+  function onFlow(record: FlowRecord): void {
+    services.add(record);
+    behaviour.onFlow(record, frames.at());
+  }
+
   function open(): Analyzer {
     return createAnalyzer({
-      random: deps.random, flows: { maxFlows: MAX_FLOWS }, inspection: INSPECTION, onFlow: (record) => services.add(record), onMessage: isInspected ? deps.onMessage : null, watch,
+      random: deps.random, flows: { maxFlows: MAX_FLOWS }, inspection: INSPECTION, onFlow, onMessage: isInspected ? deps.onMessage : null, watch,
       endedAtOnce: ENDED_AT_ONCE,
     });
   }
@@ -103,23 +109,20 @@ export function createFlowSinks(deps: {
       endSome();
     }
     if (watch !== null) deps.watch.count(block.frames, 0);
-    isInFrame = true;
-    cursor.start(block);
-    while (cursor.next()) {
-      const { bytes, offset, length, wireLength, seconds, nanoseconds } = cursor;
-      analyzer.placedFrame(bytes, offset, length, wireLength, seconds * 1e6 + Math.floor(nanoseconds / 1000));
-    }
-    isInFrame = false;
+    frames.feed(block, analyzer);
+    behaviour.advance(frames.at());
   }
 
   const flows: Sink = {
-    name: "flows", onBlock: analyze, shed: () => undefined,
-    tick: endSome,
-    close() {
+    name: "flows", onBlock: analyze, shed: behaviour.distrust, onMissing: behaviour.distrust,
+    tick() {
+      endSome();
+      behaviour.tick();
+    },
+    async close() {
       cancelTurn?.();
       last?.flush();
       analyzer.flush();
-      return Promise.resolve();
     },
   };
   const inspection = inspectionSink((isWanted, frames) => {
@@ -128,7 +131,29 @@ export function createFlowSinks(deps: {
   });
   return {
     sinks: [flows, inspection], state: () => ({ ...read(), services: services.read() }),
+    frame: frames.frame,
+  };
+}
+
+/** Gives the frames of blocks to an analyzer, one by one. */
+function createFrameFeed() {
+  const cursor = createFrameCursor();
+  let [isInFrame, at] = [false, 0];
+  return {
+    /** Packet time, in seconds. */
+    at: () => at,
     frame: () => (isInFrame ? cursor.bytes.subarray(cursor.offset, cursor.offset + cursor.length) : null),
+    feed(block: FrameBlock, analyzer: Analyzer): void {
+      isInFrame = true;
+      cursor.start(block);
+      while (cursor.next()) {
+        const { bytes, offset, length, wireLength, seconds, nanoseconds } = cursor;
+        const microseconds = seconds * 1e6 + Math.floor(nanoseconds / 1000);
+        at = microseconds / 1e6;
+        analyzer.placedFrame(bytes, offset, length, wireLength, microseconds);
+      }
+      isInFrame = false;
+    },
   };
 }
 

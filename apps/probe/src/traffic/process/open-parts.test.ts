@@ -46,6 +46,7 @@ async function close(parts: TrafficParts): Promise<void> {
 
 async function start(site: Partial<CaptureSettings> = {}, spoolBytes = 1e9, traffic: object = {}): Promise<TrafficParts> {
   const parts = await openParts({
+    ownNetworks: () => [],
     begin: {
       kind: "begin", settings: TrafficSettings.parse({ interfaces: ["lan0"], continuous: { enabled: true, free_floor_megabytes: 0 }, ...traffic }), data_dir: dataDir,
       probe_id: createId(), version: "1", spool_bytes: spoolBytes, site: { ...DEFAULT_CAPTURE_SETTINGS, ...site }, gaps: [], home_networks: [],

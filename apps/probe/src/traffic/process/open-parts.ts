@@ -1,7 +1,9 @@
 import type { CommandData } from "@lanthorn/contract/uplink";
 import { KERNEL_RING_OCTETS, openPieceWriter, useHugePages } from "@lanthorn/packet-io";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import { createHomeNetworks } from "../../intrusions/home-networks.ts";
 import { createSpool } from "../../files/spool.ts";
+import { openBehaviour } from "../anomalies/behaviour.ts";
 import { BUFFER_BYTES, createBufferPool, createBufferShare, createWriteBytes } from "../capture-files/buffer-pool.ts";
 import { createFreeSpace, type FreeSpace } from "../capture-files/disk-room.ts";
 import { type CaptureFileFacts, markReported, removeCaptureFile } from "../capture-files/facts.ts";
@@ -39,6 +41,8 @@ interface PartsDeps {
   readonly send: (message: FromProcess) => boolean;
   readonly clock: Clock;
   readonly log: Log;
+  /** The subnets of this machine's interfaces. */
+  readonly ownNetworks: () => readonly string[];
 }
 
 /** Opens what writes files, and begins to put in order what an earlier process left. */
@@ -79,6 +83,10 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
     return wasWritten || exports.drop(id) || leftFiles.drop(id);
   };
   const removeOld = () => void rooms.removeOld(clock.now()).catch((error: unknown) => log.error({ reason: describeError(error) }, "old capture files cannot be removed"));
+  const behaviour = await openBehaviour({
+    settings: settings.anomalies, dataDir, accepted: begin.anomalies, isInside: createHomeNetworks(begin.home_networks, deps.ownNetworks), clock, log,
+    say: (at, anomaly) => deps.send({ kind: "anomaly", at, anomaly }),
+  });
   removeOld();
   const stops = [
     clock.every(REPORT_MS, () => reports.tick()), clock.every(FLUSH_MS, () => recordings.flush()), clock.every(UPLOAD_MS, () => uploads.tick()),
@@ -86,7 +94,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   ];
 
   return {
-    ringMemory,
+    ringMemory, behaviour,
     open: recordings.open,
     sinks: continuous ? [continuous.sink] : [],
     problem: rooms.problem,
@@ -115,6 +123,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
       await leftFiles.close();
       await exports.close();
       await recordings.close();
+      await behaviour.close();
     },
   };
 }

@@ -19,7 +19,7 @@ const CLOSE_MS = 3000;
  * @param deps.collectGarbage What the start left behind goes before the first frame comes: the process stands still for that.
  */
 export async function runTrafficProcess(deps: {
-  readonly program: readonly string[]; readonly clock: Clock; readonly random: () => number; readonly log: Log; readonly collectGarbage: () => void;
+  readonly program: readonly string[]; readonly clock: Clock; readonly random: () => number; readonly log: Log; readonly collectGarbage: () => void; readonly ownNetworks: () => readonly string[];
 }): Promise<void> {
   const { clock, log } = deps;
   let traffic: Promise<TrafficProcess> | null = null;

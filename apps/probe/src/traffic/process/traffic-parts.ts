@@ -1,16 +1,18 @@
 import type { CaptureSettings } from "@lanthorn/contract/uplink";
 import type { CommandAnswer, ProcessCounters, ToProcess } from "../messages.ts";
 import type { OpenRecording } from "../recording.ts";
+import type { SiteBehaviour } from "../anomalies/behaviour.ts";
 import type { Sink } from "../sinks.ts";
 import type { CommandReach } from "./commands.ts";
 
-/** What the process has of files, and of sinks behind the first three. */
+/** What the process has of files, and of sinks behind the first three; and what it learned of the site's devices. */
 export interface TrafficParts {
   /** For the frames of the last seconds. The buffers that files are written from lie beside it: within one stretch of memory frames are copied faster. */
   readonly ringMemory: Buffer;
   readonly open: OpenRecording;
   /** Flows, inspection, continuous capture: in this order. */
   readonly sinks: readonly Sink[];
+  readonly behaviour: SiteBehaviour;
   /** Why nothing can be written; null while it can. */
   problem(): string | null;
   /** Frames that were lost because the disk was too slow. */

@@ -29,7 +29,7 @@ test("an export up to now has what still waits in memory for those who write it"
   const deps = { begin, send, clock: systemClock, log: silentLog };
   const captures: Pick<TrafficCaptureOptions, "allocate" | "onBlock">[] = [];
   const traffic = createTrafficProcess({
-    ...deps, random: Math.random, compile: () => ({ program: null }), parts: await openParts({ ...deps, program: PROGRAM }),
+    ...deps, random: Math.random, compile: () => ({ program: null }), parts: await openParts({ ...deps, program: PROGRAM, ownNetworks: () => [] }),
     openCapture(options) {
       captures.push(options);
       // So much waits in the kernel that blocks are only copied.

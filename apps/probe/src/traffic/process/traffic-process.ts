@@ -59,7 +59,7 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
   });
   for (const gap of gaps) evidence.addGap(gap);
   const rules: RuleEngine = openRules(deps, () => flows.frame());
-  const flows = openFlows(deps, rules);
+  const flows = openFlows(deps, { rules, behaviour: parts.behaviour });
   rules.load();
   flows.loadNames();
   const captures = createRequestedCaptures({ ...shared, settings: settings.on_demand });
@@ -106,6 +106,8 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
           return void carryOut(message, deps, { captures, watches, handedOn: () => new Promise((resolve) => queue.behind(resolve)) });
         case "noted":
           return parts.noted(message.pcap_id, message.state);
+        case "anomalies":
+          return parts.behaviour.configure(message.anomalies);
         case "rules":
           return rules.load();
         case "names":
@@ -188,7 +190,7 @@ function readCounters({ ring, shedder, readers, captures, evidence, flows, rules
     interfaces: states.map(({ name, up, frames, octets, droppedByKernel, droppedByInterface }) =>
       ({ name, up, frames, octets, dropped_by_kernel: droppedByKernel + droppedByInterface })),
     shed: shed.sinks.map(({ name, frames, octets }) => ({ sink: name, frames, octets })).filter(({ frames }) => frames > 0),
-    dns: flows.dns(),
+    dns: flows.dns(), anomaly: parts.behaviour.counters(),
     ring: { seconds, bytes: Math.min(bytes, ringBytes) }, captures: [...captures.state()], continuous: parts.continuous(), flows: flows.state(),
     rules: rules.state(),
     problem: problem?.slice(0, 512) ?? null, dropped_by_probe: parts.droppedByProbe(), alerts_left_out: evidence.state().alertsLeftOut,

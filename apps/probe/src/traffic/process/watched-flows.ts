@@ -1,6 +1,7 @@
 import type { Clock, Log } from "@lanthorn/runtime";
 import type { DnsFinding } from "../../dns-threats/finding.ts";
 import { fromSuspicion } from "../../dns-threats/suspicion.ts";
+import type { SiteBehaviour } from "../anomalies/behaviour.ts";
 import { createDnsWatch, type DnsWatchCounters } from "../dns/dns-watch.ts";
 import { createListedNames } from "../dns/listed-names.ts";
 import { toThreatMessage } from "../dns/threat-message.ts";
@@ -25,7 +26,7 @@ export function openFlows(
     readonly begin: Pick<Extract<ToProcess, { kind: "begin" }>, "settings" | "data_dir">; readonly send: (message: FromProcess) => boolean; readonly clock: Clock;
     readonly random: () => number; readonly log: Pick<Log, "info" | "error">;
   },
-  rules: RuleEngine,
+  { rules, behaviour }: { readonly rules: RuleEngine; readonly behaviour: SiteBehaviour },
 ): WatchedFlows {
   const findings = createFindingRate<DnsFinding>({
     clock, send: (finding) => send({ kind: "dns_threat", threat: toThreatMessage(finding) }), kindOf: ({ category, campaign, clientIp }) => ({ wide: `${category} ${campaign}`, narrow: `${category} ${campaign} ${clientIp}` }),
@@ -35,7 +36,13 @@ export function openFlows(
     onListed: (finding) => findings.add({ ...finding, packet: copyOf(flows.frame()) }),
   });
   const names = settings.enabled ? createListedNames({ dataDir, onRead: watch.useLists, log }) : null;
-  const flows = createFlowSinks({ random, clock, watch: rules, onMessage: watch.onMessage });
+  const flows = createFlowSinks({
+    random, clock, watch: rules, behaviour,
+    onMessage(flow, message) {
+      watch.onMessage(flow, message);
+      behaviour.onMessage(flow, message);
+    },
+  });
   const [table, inspection] = flows.sinks;
   const close = async () => {
     findings.close();

@@ -10,6 +10,7 @@ import { openBundleStore } from "../../bundles/store.ts";
 import { checkRules } from "../../intrusions/check-rules.ts";
 import type { Finding } from "../../intrusions/finding.ts";
 import { createFlowSinks, type FlowSinks } from "../process/flow-sinks.ts";
+import { NO_BEHAVIOUR } from "../anomalies/behaviour.ts";
 import { createRuleEngine, type RuleEngine } from "./rule-engine.ts";
 
 const MAC = Uint8Array.of(2, 0, 0, 0, 0, 1);
@@ -24,7 +25,7 @@ beforeEach(() => {
   engine = createRuleEngine({
     dataDir, homeNetworks: ["10.0.0.0/8"], frame: () => flows.frame(), send: (finding) => found.push(finding) > 0, clock: systemClock, log: silentLog,
   });
-  flows = createFlowSinks({ random: Math.random, clock: systemClock, watch: engine, onMessage: () => undefined });
+  flows = createFlowSinks({ behaviour: NO_BEHAVIOUR, random: Math.random, clock: systemClock, watch: engine, onMessage: () => undefined });
 });
 afterEach(async () => {
   await engine.close();

@@ -17,6 +17,6 @@ export function toHealth(facts: {
     interfaces: counters?.interfaces
       ?? facts.settings.interfaces.map((name) => ({ name, up: false, frames: 0, octets: 0, dropped_by_kernel: 0 })),
     shed: counters?.shed ?? [], ring: counters?.ring ?? { seconds: 0, bytes: 0 }, captures: counters?.captures ?? [],
-    continuous: counters?.continuous ?? null, ...(counters?.flows && { flows: counters.flows }), ...(counters?.dns && { dns: counters.dns }),
+    continuous: counters?.continuous ?? null, ...(counters?.flows && { flows: counters.flows }), ...(counters?.dns && { dns: counters.dns }), ...(counters?.anomaly && { anomaly: counters.anomaly }),
   };
 }

@@ -14,7 +14,7 @@ function start(takes: (data: PcapRecorded) => boolean = () => true, settings: Pa
   const supervisor = createTrafficSupervisor({
     settings: TrafficSettings.parse({ interfaces: ["eth1"], ...settings }), dataDir: "/nowhere", probeId: () => PROBE, version: "1.0.0", spoolBytes: 1e9, site: DEFAULT_CAPTURE_SETTINGS,
     recentMs: 300_000, clock, random: () => 1, log: silentLog, onRecorded: takes,
-    homeNetworks: () => ["10.0.0.0/8"], onFound: () => undefined, onDnsThreat: () => undefined, onRulesFailed: (reason) => rulesFailed.push(reason),
+    homeNetworks: () => ["10.0.0.0/8"], onFound: () => undefined, onDnsThreat: () => undefined, onAnomaly: () => undefined, onRulesFailed: (reason) => rulesFailed.push(reason),
     start() {
       const made = createFakeProcess(100 + processes.length, clock);
       processes.push(made);

@@ -1,6 +1,6 @@
-import type { CaptureSettings, CommandData, PcapRecorded, TrafficHealth } from "@lanthorn/contract/uplink";
+import type { AnomaliesPart, CaptureSettings, CommandData, PcapRecorded, TrafficHealth } from "@lanthorn/contract/uplink";
 import type { Clock, Log } from "@lanthorn/runtime";
-import type { AlertNotice, CommandAnswer, FoundDnsThreat, FoundIntrusion, FromProcess, ProcessCounters, TrafficCommand } from "../messages.ts";
+import type { AlertNotice, CommandAnswer, FoundAnomaly, FoundDnsThreat, FoundIntrusion, FromProcess, ProcessCounters, TrafficCommand } from "../messages.ts";
 import { fromMegabytes, type TrafficSettings } from "../settings.ts";
 import { createAlertMemory, createAllowance, createGaps, createSums } from "./process-memory.ts";
 import { createPendingCommands } from "./pending-commands.ts";
@@ -21,6 +21,8 @@ export interface TrafficSupervisor {
   rules(): ProcessCounters["rules"] | null;
   /** The site's settings have changed. */
   configure(site: CaptureSettings): void;
+  /** What people say is normal for devices. */
+  acceptAnomalies(part: AnomaliesPart | undefined): void;
   health(): TrafficHealth;
   /** For alerts about the probe itself; sums since the daemon began. */
   sums(): TrafficSums;
@@ -53,6 +55,7 @@ export interface SupervisorDeps {
   readonly onRecorded: (data: PcapRecorded, at: number) => boolean;
   readonly onFound: (intrusion: FoundIntrusion) => void;
   readonly onDnsThreat: (threat: FoundDnsThreat) => void;
+  readonly onAnomaly: (data: FoundAnomaly, at: number) => void;
   /** The process ended several times in a row soon after it had taken rules: they are not to be used again. */
   readonly onRulesFailed: (reason: string) => void;
   /** Asked at each start of the process. */
@@ -64,6 +67,20 @@ export interface SupervisorDeps {
   readonly log: Pick<Log, "info" | "warn" | "error">;
 }
 
+function answerOf(message: Extract<FromProcess, { kind: "reply" | "refusal" }>): CommandAnswer {
+  return message.kind === "reply" ? { data: message.data } : { refused: message.reason, ...(message.code && { reason: message.code }) };
+}
+
+/** Gives what the process finds to those who make events of it. */
+function findingsTaker({ clock, onFound, onDnsThreat, onAnomaly }: SupervisorDeps) {
+  const mayReport = createAllowance(clock);
+  return (message: Extract<FromProcess, { kind: "found" | "dns_threat" | "anomaly" }>): void => {
+    if (message.kind === "found") onFound(message.intrusion);
+    else if (message.kind === "dns_threat") onDnsThreat(message.threat);
+    else if (mayReport()) onAnomaly(message.anomaly, message.at);
+  };
+}
+
 /** Starts the traffic process, and speaks to whichever runs. */
 export function createTrafficSupervisor(deps: SupervisorDeps): TrafficSupervisor {
   const { clock, log, settings } = deps;
@@ -72,11 +89,12 @@ export function createTrafficSupervisor(deps: SupervisorDeps): TrafficSupervisor
   const gaps = createGaps(clock);
   const memory = createAlertMemory(settings.evidence.after_seconds * 1000, clock);
   const mayRecord = createAllowance(clock);
+  const takeFinding = findingsTaker(deps);
   const blame = createRulesBlame(clock);
   let site = deps.site;
+  let anomalies: AnomaliesPart | undefined;
   let counters: ProcessCounters | null = null;
-  let restarts = 0;
-  let problem: string | null = null;
+  let [restarts, problem]: [number, string | null] = [0, null];
 
   function receive(message: FromProcess): void {
     switch (message.kind) {
@@ -89,21 +107,16 @@ export function createTrafficSupervisor(deps: SupervisorDeps): TrafficSupervisor
         blame.note(message.counters.rules);
         break;
       case "reply":
-        pending.settle(message.id, { data: message.data });
-        break;
       case "refusal":
-        pending.settle(message.id, { refused: message.reason, ...(message.code && { reason: message.code }) });
+        pending.settle(message.id, answerOf(message));
         break;
       case "found":
-        deps.onFound(message.intrusion);
-        break;
       case "dns_threat":
-        deps.onDnsThreat(message.threat);
+      case "anomaly":
+        takeFinding(message);
         break;
       case "recorded":
-        if (mayRecord() && deps.onRecorded(message.data, message.at)) {
-          runner.send({ kind: "noted", pcap_id: message.data.pcap_id, state: message.data.state });
-        }
+        if (mayRecord() && deps.onRecorded(message.data, message.at)) runner.send({ kind: "noted", pcap_id: message.data.pcap_id, state: message.data.state });
         break;
     }
   }
@@ -111,7 +124,7 @@ export function createTrafficSupervisor(deps: SupervisorDeps): TrafficSupervisor
   const runner: Runner = createRunner({
     start: deps.start, maxBytes: fromMegabytes(settings.memory_megabytes), clock, random: deps.random, log, onMessage: receive,
     onStart(send) {
-      send({ kind: "begin", settings, data_dir: deps.dataDir, probe_id: deps.probeId(), version: deps.version, spool_bytes: deps.spoolBytes, site, gaps: gaps.known(), home_networks: [...deps.homeNetworks()] });
+      send({ kind: "begin", settings, data_dir: deps.dataDir, probe_id: deps.probeId(), version: deps.version, spool_bytes: deps.spoolBytes, site, gaps: gaps.known(), home_networks: [...deps.homeNetworks()], anomalies });
       for (const alert of memory.recent()) send({ kind: "alert", alert });
     },
     onEnd(how) {
@@ -139,6 +152,10 @@ export function createTrafficSupervisor(deps: SupervisorDeps): TrafficSupervisor
     configure(next) {
       site = next;
       runner.send({ kind: "site", site });
+    },
+    acceptAnomalies(part) {
+      anomalies = part;
+      runner.send({ kind: "anomalies", anomalies });
     },
     health: () => toHealth({ state: runner.state(), rssBytes: runner.rssBytes(), restarts, problem, gap: gaps.last(), counters, settings }),
     sums: () => ({ ...sums.read(), recentGaps: gaps.since(deps.recentMs) }),

@@ -5,7 +5,7 @@ import { readBlockFacts } from "../ring/memory-ring.ts";
 import { createFrameCursor } from "@lanthorn/packet-io";
 
 /** Frames of tests: UDP over IPv4 from one to another. */
-export function udpFrame(from: { readonly mac: string; readonly ip: string }, to: { readonly mac: string; readonly ip: string }, text = "x"): Uint8Array {
+export function udpFrame(from: { readonly mac: string; readonly ip: string }, to: { readonly mac: string; readonly ip: string }, text = "x", ports = { from: 1000, to: 53 }): Uint8Array {
   const payload = Buffer.from(text);
   const ip = Buffer.alloc(28 + payload.length);
   ip[0] = 0x45;
@@ -14,8 +14,8 @@ export function udpFrame(from: { readonly mac: string; readonly ip: string }, to
   ip[9] = 17;
   ip.set(parseIp(from.ip) as Uint8Array, 12);
   ip.set(parseIp(to.ip) as Uint8Array, 16);
-  ip.writeUInt16BE(1000, 20);
-  ip.writeUInt16BE(53, 22);
+  ip.writeUInt16BE(ports.from, 20);
+  ip.writeUInt16BE(ports.to, 22);
   ip.writeUInt16BE(8 + payload.length, 24);
   ip.set(payload, 28);
   return encodeEthernet({

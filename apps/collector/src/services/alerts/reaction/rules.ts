@@ -1,8 +1,9 @@
 import type { EventData, EventType } from "@lanthorn/contract";
+import { anomalyFinding } from "./findings/anomalies.ts";
 import { differenceFinding, differenceSubject } from "./baselines.ts";
-import { dnsThreatFinding } from "./dns-threats.ts";
+import { dnsThreatFinding } from "./findings/dns-threats.ts";
 import type { Finding } from "./finding.ts";
-import { honeypotFinding } from "./honeypot.ts";
+import { honeypotFinding } from "./findings/honeypot.ts";
 import { ROGUES, rogueSubject } from "./rogues.ts";
 
 /** An event as a rule sees it. */
@@ -48,10 +49,7 @@ export const RULES = {
     ends: ({ data, deviceId }) => (data.state === "ended" ? { type: `baseline_${data.kind}`, subject: differenceSubject(data, deviceId) } : null),
   },
   anomaly_detected: {
-    raises: ({ data }) => ({
-      type: "anomaly", source: "anomaly", subject: words(data.metric, data.mac || data.ip), severity: data.severity,
-      title: words(`Unusual ${data.metric}`, data.ip), description: data.explanation, deviceIp: data.ip, quietMs: DAY_MS, isCapped: true,
-    }),
+    raises: ({ data }) => (data.is_alert === false ? null : anomalyFinding(data)),
   },
   vuln_state: {
     raises: ({ data, deviceId }) => (data.state === "cleared" ? null : vulnerabilitiesOf(data, deviceId)),

@@ -1,10 +1,10 @@
-import { explain, type Explained } from "./anomaly.ts";
-import { clearHour, closeHour, type Device } from "./device.ts";
-import type { DeviceTable } from "./device-table.ts";
-import type { Groups } from "./groups.ts";
+import { explain, type Explained } from "../anomaly.ts";
+import { clearHour, closeHour, type Device } from "../device.ts";
+import type { DeviceTable } from "../device-table.ts";
+import type { Groups } from "../groups.ts";
 import { createHourJudge, learnDeviceHour } from "./judge.ts";
-import { slotOf } from "./profile.ts";
-import type { HostUse } from "./sketches/host-use.ts";
+import { slotOf } from "../profile.ts";
+import type { HostUse } from "../sketches/host-use.ts";
 
 /** Compares hours in pieces, so that nobody waits long for it. */
 export interface HourComparison {

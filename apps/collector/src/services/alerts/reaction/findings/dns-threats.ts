@@ -1,5 +1,5 @@
 import type { EventData, Severity } from "@lanthorn/contract";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "../finding.ts";
 
 type DnsThreat = EventData<"dns_threat">;
 

@@ -1,5 +1,5 @@
 import type { EventData } from "@lanthorn/contract";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "../finding.ts";
 
 type HoneypotHit = EventData<"honeypot_hit">;
 

@@ -1,7 +1,7 @@
 import type { EventData } from "@lanthorn/contract";
 import { alertIdOf, createId } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type AlertsBench, createAlertsBench } from "../testing/bench.ts";
+import { type AlertsBench, createAlertsBench } from "../../testing/bench.ts";
 
 const SINCE = "2026-06-01T00:00:00.000Z";
 

@@ -1,10 +1,10 @@
-import type { Device } from "./device.ts";
+import type { Device } from "../device.ts";
 import { type Clue, cluesOf, surpriseOfNews, totalOf } from "./evidence.ts";
-import { PLACE, RULES, scaleCounts } from "./features.ts";
-import { type Groups, metByGroup } from "./groups.ts";
-import { learnHour } from "./profile.ts";
-import type { HostUse } from "./sketches/host-use.ts";
-import { SITE_KEY } from "./state.ts";
+import { PLACE, RULES, scaleCounts } from "../features.ts";
+import { type Groups, metByGroup } from "../groups.ts";
+import { learnHour } from "../profile.ts";
+import type { HostUse } from "../sketches/host-use.ts";
+import { SITE_KEY } from "../state.ts";
 
 /** Evidence from here on is an alert. */
 const ALERT_FROM = 5;

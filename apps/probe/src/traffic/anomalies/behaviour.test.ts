@@ -1,0 +1,98 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AnomalyDetected } from "@lanthorn/contract/uplink";
+import { type BlockFrame, encodeFrameBlock } from "@lanthorn/packet-io";
+import { createFakeClock, silentLog } from "@lanthorn/runtime";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createHomeNetworks } from "../../intrusions/home-networks.ts";
+import { FoundAnomaly } from "../messages.ts";
+import { createFlowSinks } from "../process/flow-sinks.ts";
+import { BEGIN, LAPTOP, ordinaryDays, scan } from "../testing/site-weeks.ts";
+import { openBehaviour } from "./behaviour.ts";
+import { AnomalySettings } from "./settings.ts";
+
+const DAY = 86_400;
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "lanthorn-behaviour-"));
+});
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+/** The flow table with behavior behind it, as the process has them. */
+async function openSite(settings: Partial<AnomalySettings> = {}) {
+  const said: FoundAnomaly[] = [];
+  const problems: unknown[] = [];
+  const clock = createFakeClock(BEGIN * 1000);
+  const behaviour = await openBehaviour({
+    settings: AnomalySettings.parse(settings), dataDir, accepted: undefined, isInside: createHomeNetworks([], () => []), clock, log: { ...silentLog, error: (facts: object) => problems.push(facts) },
+    say: (_, data) => said.push(FoundAnomaly.parse(data)) > 0,
+  });
+  const { sinks: [flows] } = createFlowSinks({ behaviour, random: Math.random, clock, watch: { watch: () => null, count: () => undefined }, onMessage: () => undefined });
+  const see = (frames: readonly BlockFrame[]) => {
+    flows.onBlock(encodeFrameBlock(frames), 0);
+    clock.jump((frames.at(-1)?.seconds ?? 0) * 1000 - clock.now());
+    flows.tick?.(clock.now());
+  };
+  const live = (days: { readonly from: number; readonly to: number }) => {
+    for (const frames of ordinaryDays([LAPTOP], days)) see(frames);
+  };
+  return { said, problems, flows, behaviour, see, live };
+}
+
+test("a device that scans after a week of ordinary days is said once, with what is usual", async () => {
+  const { said, see, live, behaviour } = await openSite();
+  live({ from: 0, to: 9 + 10 / 24 });
+  expect(said).toEqual([]);
+  see(scan(BEGIN + 9 * DAY + 10 * 3600 + 60, LAPTOP));
+  live({ from: 9 + 10.1 / 24, to: 9 + 12 / 24 });
+  expect(said).toMatchObject([{ kind: "scan", device: LAPTOP.mac, mac: LAPTOP.mac, ip: LAPTOP.ip, mitre_techniques: ["T1046"], is_alert: true, since: new Date((BEGIN + 9 * DAY + 10 * 3600) * 1000).toISOString() }]);
+  expect(AnomalyDetected.safeParse(said[0]).success).toBe(true);
+  expect(said[0]?.features[0]?.observed).toBeGreaterThan(100);
+  expect(said[0]?.series.values).toHaveLength(36);
+  expect(behaviour.counters()).toMatchObject({ active: 1, found: 1, held_back: 0, distrusted_hours: 0, damaged: 0 });
+  expect(behaviour.counters()?.compared_hours).toBeGreaterThan(9 * 24);
+}, 60_000);
+
+test("nothing is said of an hour in which frames were lost, nor of what somebody said is normal", async () => {
+  const { said, see, live, flows, behaviour } = await openSite();
+  live({ from: 0, to: 9 + 10 / 24 });
+  see(scan(BEGIN + 9 * DAY + 10 * 3600 + 60, LAPTOP));
+  flows.onMissing?.(0, 1, "overload");
+  live({ from: 9 + 10.1 / 24, to: 9 + 13 / 24 });
+  behaviour.configure({ accepted: [{ kind: "scan", device: LAPTOP.mac }, { kind: "of a later version", group: "x" }] });
+  see(scan(BEGIN + 9 * DAY + 13 * 3600 + 60, LAPTOP));
+  live({ from: 9 + 13.1 / 24, to: 9 + 15 / 24 });
+  expect(said).toEqual([]);
+  expect(behaviour.counters()).toMatchObject({ distrusted_hours: 1, suppressed: 1, found: 0 });
+}, 60_000);
+
+test("what was learned comes back after a restart, and where it is damaged it is set aside, said and learned anew", async () => {
+  const first = await openSite();
+  first.live({ from: 0, to: 8 });
+  await first.behaviour.close();
+  const file = join(dataDir, "anomalies", "state");
+  const second = await openSite();
+  expect([second.behaviour.counters(), second.problems]).toMatchObject([{ active: 1, learning: 0, damaged: 0 }, []]);
+  second.live({ from: 8, to: 8 + 10 / 24 });
+  second.see(scan(BEGIN + 8 * DAY + 10 * 3600 + 60, LAPTOP));
+  second.live({ from: 8 + 10.1 / 24, to: 8 + 12 / 24 });
+  expect(second.said).toMatchObject([{ kind: "scan" }]);
+  const whole = readFileSync(file);
+  for (const bytes of [Buffer.alloc(0), Buffer.from("x".repeat(100)), whole.subarray(0, whole.length - 1), whole.map((byte, index) => (index === whole.length - 2000 ? byte ^ 1 : byte))]) {
+    writeFileSync(file, bytes);
+    const again = await openSite();
+    expect(again.problems).toHaveLength(1);
+    expect([existsSync(file), readFileSync(`${file}.damaged`).equals(bytes)]).toEqual([false, true]);
+    again.live({ from: 9, to: 9.1 });
+    await again.behaviour.close();
+    expect(existsSync(file)).toBe(true);
+  }
+}, 60_000);
+
+test("a part that is turned off learns nothing and says so", async () => {
+  const { behaviour, live } = await openSite({ enabled: false });
+  live({ from: 0, to: 1 });
+  await behaviour.close();
+  expect([behaviour.counters(), existsSync(join(dataDir, "anomalies"))]).toEqual([undefined, false]);
+});

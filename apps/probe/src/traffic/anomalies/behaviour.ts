@@ -1,0 +1,171 @@
+/** Behavior of the site's devices, learned from flows and DNS on packet time, and kept over restarts. */
+import { join } from "node:path";
+import { type Accepted, type Anomaly, type BehaviourWatch, createBehaviourWatch } from "@lanthorn/anomaly";
+import { ANOMALY_KINDS, type AnomaliesPart } from "@lanthorn/contract/uplink";
+import { formatIp } from "@lanthorn/packets";
+import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import type { FlowKey, FlowRecord, TrafficMessage } from "@lanthorn/traffic";
+import { isLinkName } from "../dns/link-names.ts";
+import type { FoundAnomaly, ProcessCounters } from "../messages.ts";
+import { toAnomalyData } from "./anomaly-data.ts";
+import { observeFlow } from "./observe-flow.ts";
+import type { AnomalySettings } from "./settings.ts";
+import { createSiteDevices } from "./site-devices.ts";
+import { readStateFile, writeStateFile } from "./state-file.ts";
+
+/** What learns. Times are packet time, in seconds. */
+export interface SiteBehaviour {
+  onFlow(record: FlowRecord, at: number): void;
+  onMessage(flow: FlowKey, message: TrafficMessage): void;
+  /** Packet time has come so far. */
+  advance(at: number): void;
+  /** Frames were lost: the hour is neither compared nor learned. */
+  distrust(): void;
+  /** Some times a second: goes on with what is to be compared and saved. */
+  tick(): void;
+  configure(part: AnomaliesPart | undefined): void;
+  /** Null while it is turned off. */
+  counters(): ProcessCounters["anomaly"];
+  /** Saves what was learned. */
+  close(): Promise<void>;
+}
+
+/** Of a turn of the event loop. */
+const WORK_MS = 4;
+/** A host that opens more is no harder to find by more of them. */
+const MAX_FLOWS_A_SECOND = 5000;
+/** Beyond the day's budget of alerts; what is more is only counted. */
+const MAX_SAID_AN_HOUR = 32;
+/** NXDOMAIN, RFC 1035 section 4.1.1. */
+const NO_SUCH_NAME = 3;
+
+/** Learns nothing. */
+export const NO_BEHAVIOUR: SiteBehaviour = {
+  onFlow: () => undefined, onMessage: () => undefined, advance: () => undefined, distrust: () => undefined, tick: () => undefined, configure: () => undefined, counters: () => undefined,
+  close: () => Promise.resolve(),
+};
+
+/**
+ * Opens what was learned before.
+ * @param deps.say Takes an anomaly. @returns False where the daemon does not read: it is left out.
+ * @param deps.isInside Whether an address is one of the site's.
+ */
+export async function openBehaviour(deps: {
+  readonly settings: AnomalySettings; readonly dataDir: string; readonly accepted: AnomaliesPart | undefined; readonly isInside: (ip: string) => boolean;
+  readonly say: (at: number, data: FoundAnomaly) => boolean; readonly clock: Pick<Clock, "monotonic">; readonly log: Pick<Log, "info" | "error">;
+}): Promise<SiteBehaviour> {
+  const { settings, clock, log } = deps;
+  if (!settings.enabled) return NO_BEHAVIOUR;
+  const devices = createSiteDevices(deps.isInside);
+  const sayer = createSayer((anomaly) => deps.say(anomaly.at * 1000, toAnomalyData(anomaly, devices)));
+  const watch = createBehaviourWatch({ bounds: { maxDevices: settings.max_devices, maxPairs: settings.max_pairs, alertsADay: settings.alerts_a_day }, onAnomaly: sayer.say });
+  const keeper = await openKeeper({ path: join(deps.dataDir, "anomalies", "state"), watch, log });
+  const rate = createFlowRate();
+  watch.accept(toAccepted(deps.accepted));
+
+  return {
+    onFlow(record, at) {
+      if (!rate.take(at)) return;
+      const flow = observeFlow(record, at, devices);
+      if (flow) watch.flow(flow);
+    },
+    onMessage(flow, message) {
+      if (message.protocol !== "dns" || !message.message.isResponse) return;
+      const [server, client] = message.side === 0 ? [flow.originator, flow.responder] : [flow.responder, flow.originator];
+      const [question] = message.message.questions;
+      const device = devices.nameAt(formatIp(client.ip));
+      // Who is not known yet has its questions counted as soon as one of its flows is.
+      if (!question || device === null || isLinkName(client.port, server.port)) return;
+      watch.query({ at: message.at / 1e6, device, name: question.name, isMissing: message.message.responseCode === NO_SUCH_NAME });
+    },
+    advance: watch.advance,
+    distrust: watch.distrustHour,
+    tick() {
+      const until = clock.monotonic() + WORK_MS;
+      let isLeft = true;
+      while (isLeft && clock.monotonic() < until) isLeft = watch.work();
+      if (!isLeft) keeper.tick();
+    },
+    configure: (part) => watch.accept(toAccepted(part)),
+    counters: () => readCounters(watch, sayer.counts(), rate.leftOut()),
+    async close() {
+      while (watch.work());
+      await keeper.close();
+    },
+  };
+}
+
+function toAccepted(part: AnomaliesPart | undefined): readonly Accepted[] {
+  return (part?.accepted ?? []).flatMap(({ kind: text, device, group, until }): Accepted[] => {
+    const kind = ANOMALY_KINDS.find((one) => one === text);
+    const scope = device !== undefined ? { device } : group !== undefined ? { group } : null;
+    return kind && scope ? [{ kind, scope, until: until === undefined ? null : Date.parse(until) / 1000 }] : [];
+  });
+}
+
+/** Says what is found: all that raise an alert, and some of the others. */
+function createSayer(send: (anomaly: Anomaly) => boolean) {
+  let [found, heldBack, leftOut, at, ofHour] = [0, 0, 0, 0, 0];
+  return {
+    say(anomaly: Anomaly): void {
+      if (anomaly.at !== at) [at, ofHour] = [anomaly.at, 0];
+      ofHour += 1;
+      if ((!anomaly.isWithinBudget && ofHour > MAX_SAID_AN_HOUR) || !send(anomaly)) leftOut += 1;
+      else {
+        found += 1;
+        if (!anomaly.isWithinBudget) heldBack += 1;
+      }
+    },
+    counts: () => ({ found, held_back: heldBack, left_out: leftOut }),
+  };
+}
+
+function createFlowRate() {
+  let [second, taken, leftOut] = [0, 0, 0];
+  return {
+    take(at: number): boolean {
+      if (Math.floor(at) !== second) [second, taken] = [Math.floor(at), 0];
+      taken += 1;
+      if (taken <= MAX_FLOWS_A_SECOND) return true;
+      leftOut += 1;
+      return false;
+    },
+    leftOut: () => leftOut,
+  };
+}
+
+/** Reads what was learned, and writes it after each hour that was compared. */
+async function openKeeper({ path, watch, log }: { readonly path: string; readonly watch: BehaviourWatch; readonly log: Pick<Log, "info" | "error"> }) {
+  try {
+    if (await readStateFile(path, watch.restore) === "damaged") log.error({ path: `${path}.damaged`, entries: watch.counts().damaged }, "what was learned of the site's devices is damaged: it was set aside, and what could not be read is learned anew");
+  } catch (error) {
+    log.error({ path, reason: describeError(error) }, "what was learned of the site's devices cannot be read: it is learned anew");
+  }
+  let savedHours = 0;
+  let saving: Promise<void> | null = null;
+  const save = async () => {
+    const hours = watch.counts().comparedHours;
+    try {
+      await writeStateFile(path, watch.save());
+    } catch (error) {
+      log.error({ path, reason: describeError(error) }, "what was learned of the site's devices cannot be saved; it is tried again after the next hour");
+    }
+    savedHours = hours;
+    saving = null;
+  };
+  const isDue = () => saving === null && watch.counts().comparedHours > savedHours;
+  return {
+    tick(): void {
+      if (isDue()) saving = save();
+    },
+    async close(): Promise<void> {
+      await saving;
+      if (isDue()) await save();
+    },
+  };
+}
+
+function readCounters(watch: BehaviourWatch, said: { readonly found: number; readonly held_back: number; readonly left_out: number }, flowsLeftOut: number): NonNullable<ProcessCounters["anomaly"]> {
+  const { evicted, clockSteps, damaged, suppressed, comparedHours, distrustedHours, lifecycles } = watch.counts();
+  return { ...lifecycles, ...said, evicted, clock_steps: clockSteps, damaged, suppressed, compared_hours: comparedHours, distrusted_hours: distrustedHours, flows_left_out: flowsLeftOut };
+}

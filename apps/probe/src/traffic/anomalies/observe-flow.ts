@@ -1,0 +1,35 @@
+import type { ObservedFlow } from "@lanthorn/anomaly";
+import type { FlowRecord } from "@lanthorn/traffic";
+import type { SiteDevices } from "./site-devices.ts";
+
+/** Zeek's states of connections that nobody took: no answer, a refusal, or given up before there was one. */
+const FAILED: ReadonlySet<FlowRecord["state"]> = new Set(["S0", "REJ", "RSTOS0", "SH"]);
+
+/**
+ * A flow as behavior is learned from.
+ * @param at Packet time at which its record is made, in seconds.
+ * @returns Null where neither end is a host of the site, or the receiver is a group of hosts.
+ */
+export function observeFlow(record: FlowRecord, at: number, devices: SiteDevices): ObservedFlow | null {
+  const { originator_ip: from, responder_ip: to, originator_mac: fromMac, responder_mac: toMac } = record;
+  if (isNobody(from) || isNobody(to) || isGroupMac(toMac)) return null;
+  const [originator, responder] = [devices.note(from, fromMac), devices.note(to, toMac)];
+  if (originator === null && responder === null) return null;
+  return {
+    at, startedAt: Date.parse(record.started_at) / 1000, originator: originator ?? from, responder: responder ?? to, isOriginatorInside: originator !== null, isResponderInside: responder !== null,
+    port: `${record.protocol}/${record.responder_port}`, bytesOut: record.originator_ip_bytes, bytesIn: record.responder_ip_bytes,
+    packets: record.originator_packets + record.responder_packets, hasFailed: FAILED.has(record.state),
+    // Where hosts outside are is not known to the probe.
+    region: "", isFirstPart: record.part === 0 && !record.is_midstream,
+  };
+}
+
+/** Multicast, broadcast, and addresses of who has none yet. RFC 1112, RFC 919, RFC 4291. */
+function isNobody(ip: string): boolean {
+  return ip.includes(":") ? ip === "::" || ip.startsWith("ff") : Number(ip.slice(0, ip.indexOf("."))) >= 224 || ip === "0.0.0.0";
+}
+
+/** IEEE 802: the lowest bit of the first octet. Broadcasts of a subnet are known by it. */
+function isGroupMac(mac: string | null): boolean {
+  return mac !== null && (Number.parseInt(mac.slice(1, 2), 16) & 1) === 1;
+}
