@@ -33,6 +33,12 @@ const openFirst = (nothing: string, heading: RegExp) => async (page: Page) => {
   await page.getByRole("heading", { name: heading, level: 1 }).waitFor();
 };
 
+/** Goes to one of the sensors' pages. */
+const byTab = (name: string) => async (page: Page) => {
+  await byKeys("g", "e")(page);
+  await page.getByRole("navigation", { name: "Sensors" }).getByRole("link", { name, exact: true }).click();
+};
+
 /** Every page. */
 export const TOUR: readonly Tour[] = [
   { name: "overview", title: /^Overview/, go: byKeys("g", "o") },
@@ -59,6 +65,12 @@ export const TOUR: readonly Tour[] = [
   { name: "vulnerabilities", title: /^Vulnerabilities/, go: byKeys("g", "v") },
   { name: "captures", title: /^Captures/, go: byKeys("g", "p") },
   { name: "capture", title: /^Captures? · Lanthorn$/, go: openFirst("No capture yet", /^Capture$/) },
+  { name: "dns", title: /^DNS ·/, go: byTab("DNS") },
+  { name: "dns-queries", title: /^DNS queries/, go: byTab("DNS queries") },
+  { name: "dns-lists", title: /^DNS lists/, go: byTab("DNS lists and rules") },
+  { name: "intrusions", title: /^Intrusions/, go: byTab("Intrusions") },
+  { name: "intrusion-rules", title: /^Intrusion rules/, go: byTab("Intrusion rules") },
+  { name: "guards", title: /^Guards/, go: byTab("Guards and decoys") },
   { name: "integrations", title: /^Integrations/, go: byKeys("g", "i") },
   { name: "sites", title: /^Sites and probes/, go: byKeys("g", "s") },
   { name: "api-keys", title: /^API keys/, go: byKeys("g", "k") },

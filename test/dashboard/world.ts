@@ -25,6 +25,8 @@ export async function sayHostile(collector: Collector): Promise<SimulatedProbe> 
   }, { onCommand: (command) => worker.onCommand(probe, command) });
   probe.open();
   probe.report(worker.health());
+  await rest.createDnsList({ name: "<i>ads</i>\u202E", category: "advertising", names: "0.0.0.0 ads.example\n0.0.0.0 tracker.example" });
+  await rest.createIdsRuleset({ name: "<b>local</b>", rules: `alert udp any any -> any any (msg:"<img src=x> talk to ${"a".repeat(300)}"; sid:1000001; rev:1;)` });
   const events = hostileEvents(toInstant(Date.now()));
   for (const event of events) probe.say(event);
   await waitFor("the hostile events", () => (probe.acknowledged() === events.length ? true : null));
@@ -50,6 +52,20 @@ function hostileEvents(at: string): readonly ProbeEvent[] {
       kind: "arp_spoofing", severity: "critical", ...ATTACKER, expected_macs: ["02:00:5e:10:00:01"], vlan_id: null, subject: "<svg onload=document.title=1>",
       detail: `<img src=x onerror=document.title=1>\u202E${"c".repeat(900)}`, facts: { "<b>fact</b>": "<u>value</u>" },
       packets: [Buffer.from("<img src=x>".repeat(20)).toString("base64")],
+    } },
+    { type: "ids_alert", occurred_at: at, data: {
+      signature_id: 1_000_001, revision: 1, signature: "<img src=x onerror=document.title=1> talk", category: "<b>bad</b>", severity: "high", source_ip: ATTACKER.ip, source_port: 4000,
+      destination_ip: "10.9.0.7", destination_port: 53, protocol: "udp", mitre_techniques: ["T1071.004"], packets: [], count: 40, subject_ip: ATTACKER.ip, state: "seen",
+    } },
+    { type: "honeypot_hit", occurred_at: at, data: {
+      service: "ssh", stage: "credential", severity: "high", source_ip: ATTACKER.ip, source_mac: ATTACKER.mac, source_port: 4001, destination_port: 22, username: "<script>root</script>",
+      detail: "<img src=x>\u202E",
+    } },
+    { type: "dns_queries", occurred_at: at, data: {
+      from: at, to: at, level: "all", queries: 100, from_cache: 40, failed: 1, blocked: 12, observed: 3, left_out: 0,
+      rows: [["<b>ads</b>.example", "blocked"], ["in\u202Evoice.example", "observed"], [`${"a".repeat(240)}.example`, "resolved"]].map(([name = "", action]) => ({
+        client_ip: ATTACKER.ip, name, type: "A", action: action as "blocked", list: action === "resolved" ? "" : "<i>ads</i>", times: 12, last_at: at,
+      })),
     } },
   ];
 }

@@ -1,5 +1,5 @@
-import { AffectedCvesQuery, AlertsQuery, DevicesQuery, EventsQuery, PcapsQuery, ScansQuery } from "@lanthorn/contract";
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, retainSearchParams } from "@tanstack/react-router";
+import { AffectedCvesQuery, AlertsQuery, DevicesQuery, DnsQueriesQuery, DnsStatsQuery, EventsQuery, IdsRulesQuery, IdsSiteQuery, IdsStatsQuery, PcapsQuery, ScansQuery } from "@lanthorn/contract";
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, redirect, retainSearchParams } from "@tanstack/react-router";
 import { checkSearch, parseSearch, stringifySearch } from "./checked-search.ts";
 import { Empty } from "./states/answer.tsx";
 import { ErrorNote } from "./states/error-note.tsx";
@@ -65,6 +65,36 @@ const capture = createRoute({
   getParentRoute: () => root, path: "/captures/$pcapId",
   component: lazyRouteComponent(() => import("./captures/capture-page.tsx"), "CapturePage"),
 });
+const sensors = createRoute({
+  getParentRoute: () => root, path: "/sensors",
+  // As TanStack Router takes it.
+  // oxlint-disable-next-line typescript/only-throw-error
+  beforeLoad: ({ search }) => { throw redirect({ to: "/sensors/ids", search }); },
+});
+const dns = createRoute({
+  getParentRoute: () => root, path: "/sensors/dns", validateSearch: checkSearch(DnsStatsQuery.omit({ top: true })),
+  component: lazyRouteComponent(() => import("./dns/dns-page.tsx"), "DnsPage"),
+});
+const dnsQueries = createRoute({
+  getParentRoute: () => root, path: "/sensors/dns/queries", validateSearch: checkSearch(DnsQueriesQuery),
+  component: lazyRouteComponent(() => import("./dns/queries-page.tsx"), "DnsQueriesPage"),
+});
+const dnsLists = createRoute({
+  getParentRoute: () => root, path: "/sensors/dns/lists",
+  component: lazyRouteComponent(() => import("./dns/lists-page.tsx"), "DnsListsPage"),
+});
+const ids = createRoute({
+  getParentRoute: () => root, path: "/sensors/ids", validateSearch: checkSearch(IdsStatsQuery),
+  component: lazyRouteComponent(() => import("./ids/ids-page.tsx"), "IdsPage"),
+});
+const idsRules = createRoute({
+  getParentRoute: () => root, path: "/sensors/ids/rules", validateSearch: checkSearch(IdsRulesQuery),
+  component: lazyRouteComponent(() => import("./ids/rules-page.tsx"), "IdsRulesPage"),
+});
+const guards = createRoute({
+  getParentRoute: () => root, path: "/sensors/guards", validateSearch: checkSearch(IdsSiteQuery),
+  component: lazyRouteComponent(() => import("./guards/guards-page.tsx"), "GuardsPage"),
+});
 const integrations = createRoute({
   getParentRoute: () => root, path: "/settings/integrations",
   component: lazyRouteComponent(() => import("./integrations/integrations-page.tsx"), "IntegrationsPage"),
@@ -77,7 +107,7 @@ const keys = createRoute({
 /** The pages and their addresses. @param basepath The path that the collector is below, as a proxy shows it. */
 export function createPages(basepath: string) {
   return createRouter({
-    routeTree: root.addChildren([overview, devices, device, alerts.addChildren([alert]), live, scans, scan, vulnerabilities, captures, capture, sites, integrations, keys]),
+    routeTree: root.addChildren([overview, devices, device, alerts.addChildren([alert]), live, scans, scan, vulnerabilities, captures, capture, sensors, dns, dnsQueries, dnsLists, ids, idsRules, guards, sites, integrations, keys]),
     basepath, parseSearch, stringifySearch, scrollRestoration: false, defaultPreload: false,
   });
 }

@@ -2,7 +2,7 @@ import type { IconName } from "../parts/icon.tsx";
 
 /** A page of the rail, and the keys that lead to it. */
 export interface NavItem {
-  readonly to: "/" | "/devices" | "/alerts" | "/live" | "/scans" | "/vulnerabilities" | "/captures" | "/sites" | "/settings/integrations" | "/settings/keys";
+  readonly to: "/" | "/devices" | "/alerts" | "/live" | "/scans" | "/vulnerabilities" | "/captures" | "/sensors" | "/sites" | "/settings/integrations" | "/settings/keys";
   readonly title: string;
   readonly icon: IconName;
   readonly keys: string;
@@ -17,6 +17,7 @@ export const NAV_ITEMS: readonly NavItem[] = [
   { to: "/scans", title: "Scans", icon: "scans", keys: "g c" },
   { to: "/vulnerabilities", title: "Vulnerabilities", icon: "cve", keys: "g v" },
   { to: "/captures", title: "Captures", icon: "captures", keys: "g p" },
+  { to: "/sensors", title: "Sensors", icon: "sensors", keys: "g e" },
   { to: "/sites", title: "Sites and probes", icon: "sites", keys: "g s" },
   { to: "/settings/integrations", title: "Integrations", icon: "integrations", keys: "g i" },
   { to: "/settings/keys", title: "API keys", icon: "settings", keys: "g k" },
