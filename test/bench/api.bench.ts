@@ -1,31 +1,25 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Agent, get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createRestClient } from "@lanthorn/client";
 import { DevicesQuery } from "@lanthorn/contract";
-import { createId, seededRandom, systemClock, toInstant } from "@lanthorn/runtime";
+import { seededRandom, systemClock } from "@lanthorn/runtime";
 import Sqlite from "better-sqlite3";
 import { Kysely, SqliteDialect } from "kysely";
-import { openDatabase } from "../../apps/collector/src/db/open.ts";
 import type { Schema } from "../../apps/collector/src/db/schema.ts";
 import { createDevicesService } from "../../apps/collector/src/services/devices/service.ts";
 import { createDevicesStore } from "../../apps/collector/src/services/devices/store/devices.ts";
-import { type Daemon, startDaemon } from "../system/daemon.ts";
-import { COLLECTOR } from "../system/deployment.ts";
-import { seedDevices } from "./api-devices.ts";
+import { SEED_PASSWORD, seedCollector, startSeeded } from "./seeded-collector.ts";
 
-const PASSWORD = "a password of the bench";
 const LISTS = 2000;
 const SEARCHES = 300;
 const THROUGHPUT_SECONDS = 5;
 const CONNECTIONS = 8;
 
 /** The bench asks faster than any person may: the limits are raised by configuration, not taken out. */
-const CONFIGURATION = `
-[https]
-enabled = false
+const LIMITS = `
 [rate_limits.admin]
 per_minute = 100000
 burst = 10000
@@ -43,7 +37,7 @@ export async function run(args: readonly string[]): Promise<void> {
   if (!isCount) throw new Error(`--devices takes a whole number from 100 on, not ${values.devices}`);
   const directory = mkdtempSync(join(tmpdir(), "lanthorn-bench-"));
   try {
-    const seeded = await seed(directory, devices);
+    const seeded = await seedCollector(directory, { devices, configuration: LIMITS });
     const random = seededRandom(2);
     const lists = Array.from({ length: LISTS }, () => listQuery(random, devices, seeded.siteIds));
     const searches = Array.from({ length: SEARCHES }, () => searchQuery(random, devices));
@@ -59,35 +53,6 @@ export async function run(args: readonly string[]): Promise<void> {
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
-}
-
-/** The collector's own first start makes the tables, the tenant and the user; the devices are written beside it. */
-async function seed(directory: string, devices: number): Promise<{ readonly tenantId: string; readonly siteIds: readonly string[] }> {
-  writeFileSync(join(directory, "collector.toml"), CONFIGURATION);
-  await (await start(directory)).stop();
-  const { db, close } = await openDatabase({ file: join(directory, "lanthorn.db") });
-  const { id: tenantId } = await db.selectFrom("tenants").select("id").executeTakeFirstOrThrow();
-  const siteIds = Array.from({ length: 20 }, createId);
-  for (const [index, id] of siteIds.entries()) {
-    await db.insertInto("sites")
-      .values({ id, tenant_id: tenantId, name: `site ${index}`, probe_configuration: "{}", created_at: toInstant(Date.now()) }).execute();
-  }
-  const startedAt = performance.now();
-  await seedDevices(db, { tenantId, siteIds }, { devices, random: seededRandom(1) });
-  await close();
-  console.log(`seeded   ${devices} devices, ${devices * 10} ports in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
-  return { tenantId, siteIds };
-}
-
-function start(directory: string): Promise<Daemon> {
-  return startDaemon({
-    script: COLLECTOR, args: ["run", "--config", join(directory, "collector.toml")], logFile: join(directory, "collector.log"),
-    env: {
-      LANTHORN_DATA_DIR: directory, LANTHORN_HTTP_PORT: "0", LANTHORN_MQTT_HOST: "127.0.0.1", LANTHORN_MQTT_PORT: "0",
-      LANTHORN_LOG_LEVEL: "warn", LANTHORN_FEEDS_ENABLED: "false",
-      LANTHORN_ADMIN_PASSWORD: PASSWORD,
-    },
-  });
 }
 
 /** What dashboards and scripts ask for: mostly first pages in some order, some later ones, some of one site or of who is online. */
@@ -152,10 +117,10 @@ interface Served {
 async function measureServed(
   directory: string, queries: { readonly lists: readonly string[]; readonly searches: readonly string[] },
 ): Promise<Served> {
-  const collector = await start(directory);
+  const collector = await startSeeded(directory);
   try {
     const url = String(collector.ready["url"]);
-    const { access_token: token } = await createRestClient({ url, token: () => null, fetch }).login({ username: "admin", password: PASSWORD });
+    const { access_token: token } = await createRestClient({ url, token: () => null, fetch }).login({ username: "admin", password: SEED_PASSWORD });
     const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
     const ask = (query: string) => request(`${url}/api/v1/devices?${query}`, token, agent);
     // Both its code and its cache are warm in a collector that has been up for a minute.

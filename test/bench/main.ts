@@ -6,6 +6,7 @@ import { run as capture } from "./capture.bench.ts";
 import { run as cpe } from "./cpe.bench.ts";
 import { run as cveImport } from "./cve-import.bench.ts";
 import { run as cveMatch } from "./cve-match.bench.ts";
+import { run as dashboard } from "./dashboard.bench.ts";
 import { run as decode } from "./decode.bench.ts";
 import { run as dns } from "./dns.bench.ts";
 import { run as dnsNames } from "./dns-names.bench.ts";
@@ -30,7 +31,7 @@ import { run as webhooks } from "./webhooks.bench.ts";
 
 /** Every bench by its name; each prints what it measures and, as its last line, the result as JSON. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  api, baselines, beacons, behaviour, capture, "cve-import": cveImport, "cve-match": cveMatch, cpe, decode, dns, "dns-names": dnsNames, evidence, fleet, flows, footprint, guards, honeypot, hostile, identity, ids, "ids-verify": idsVerify, ingest, nab, portscan, recog, rpz, services, sweep, webhooks,
+  api, baselines, beacons, behaviour, capture, "cve-import": cveImport, "cve-match": cveMatch, cpe, dashboard, decode, dns, "dns-names": dnsNames, evidence, fleet, flows, footprint, guards, honeypot, hostile, identity, ids, "ids-verify": idsVerify, ingest, nab, portscan, recog, rpz, services, sweep, webhooks,
 };
 
 const [name = "", ...rest] = process.argv.slice(2);

@@ -5,8 +5,8 @@ import { type Command, useCommands } from "../keyboard/commands.ts";
 import { Icon } from "../parts/icon.tsx";
 import styles from "./filter-box.module.css";
 
-/** A filter counts when somebody has stopped writing it. */
-const PAUSE_MS = 300;
+/** A filter counts when somebody has stopped writing it: soon, but not at each letter of a long one, which the API's limit for a minute would not let through. */
+const PAUSES = { shortMs: 100, longMs: 300, most: 6, withinMs: 4000 } as const;
 /** Each in one click; written out, so that the language is learned by the way. */
 const QUICK = ["state:online", "state:offline", "type:server", "type:router,switch,access_point", "type:printer", "type:camera,iot", "seen:>7d"] as const;
 
@@ -15,6 +15,8 @@ export function FilterBox({ filter, onChange }: { readonly filter: DeviceFilter;
   const given = formatDeviceFilter(filter);
   const [text, setText] = useState(given);
   const written = useRef(given);
+  /** When filters last counted, in milliseconds. */
+  const counted = useRef<readonly number[]>([]);
   const input = useRef<HTMLInputElement>(null);
   const ids = { hint: useId(), message: useId() };
   const parsed = parseDeviceFilter(text);
@@ -25,9 +27,10 @@ export function FilterBox({ filter, onChange }: { readonly filter: DeviceFilter;
     written.current = given;
     setText(given);
   }, [given]);
-  useEffect(() => clock.after(PAUSE_MS, () => {
+  useEffect(() => clock.after(pauseAfter(counted.current), () => {
     const read = parseDeviceFilter(text);
     if (!read.ok || formatDeviceFilter(read.filter) === written.current) return;
+    counted.current = [...counted.current, clock.now()].slice(-PAUSES.most);
     written.current = formatDeviceFilter(read.filter);
     onChange(read.filter);
   }), [text, onChange]);
@@ -54,4 +57,9 @@ export function FilterBox({ filter, onChange }: { readonly filter: DeviceFilter;
       </div>
     </div>
   );
+}
+
+function pauseAfter(counted: readonly number[]): number {
+  const oldest = counted.length < PAUSES.most ? undefined : counted[0];
+  return oldest !== undefined && oldest > clock.now() - PAUSES.withinMs ? PAUSES.longMs : PAUSES.shortMs;
 }

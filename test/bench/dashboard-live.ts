@@ -1,0 +1,80 @@
+import type { RestClient } from "@lanthorn/client";
+import type { CDPSession } from "playwright-core";
+import { createRequest } from "../../apps/collector/src/certificates/testing/request.ts";
+import type { Window } from "../dashboard/browser.ts";
+import { logIn } from "../dashboard/pages.ts";
+import { waitFor } from "../lab/wait-for.ts";
+import { createSimulatedProbe, type SimulatedProbe } from "../system/simulated-probe.ts";
+import { SEED_PASSWORD } from "./seeded-collector.ts";
+import { found } from "../dashboard/world.ts";
+import { toInstant } from "@lanthorn/runtime";
+
+const PER_SECOND = 500;
+const TICK_MS = 100;
+const HOSTS = 50;
+
+/** What the page Live grows by while a probe reports 500 events a second. Garbage is collected before each look. */
+export async function measureLive({ url, rest, mqttUrl, seconds, open }: {
+  readonly url: string; readonly rest: RestClient; readonly mqttUrl: string; readonly seconds: number;
+  readonly open: () => Promise<Window & { readonly cdp: CDPSession }>;
+}): Promise<{ readonly growthMegabytes: number; readonly perSecond: number }> {
+  const probe = await enroll(rest, mqttUrl);
+  const { page, context, cdp } = await open();
+  try {
+    await cdp.send("Network.enable");
+    await logIn(page, `${url}/live`, { username: "admin", password: SEED_PASSWORD });
+    await page.getByText("connected", { exact: true }).waitFor();
+    let frames = 0;
+    cdp.on("Network.webSocketFrameReceived", () => {
+      frames += 1;
+    });
+    const before = await heapBytes(cdp);
+    const from = performance.now();
+    for (let tick = 1; tick * TICK_MS <= seconds * 1000; tick += 1) {
+      for (let count = 0; count < (PER_SECOND * TICK_MS) / 1000; count += 1) probe.say(comeOrGo(tick, count));
+      await page.waitForTimeout(Math.max(0, from + tick * TICK_MS - performance.now()));
+    }
+    await waitFor("the last event at the collector", () => (probe.acknowledged() === probe.said() ? true : null));
+    const taken = (performance.now() - from) / 1000;
+    const after = await heapBytes(cdp);
+    const growthMegabytes = Math.round(((after - before) / 1024 / 1024) * 10) / 10;
+    console.log(`live: ${frames} frames in ${taken.toFixed(0)} s, heap ${(before / 1024 / 1024).toFixed(1)} to ${(after / 1024 / 1024).toFixed(1)} MB`);
+    return { growthMegabytes, perSecond: Math.round(frames / taken) };
+  } finally {
+    probe.close();
+    await context.close();
+  }
+}
+
+async function heapBytes(cdp: CDPSession): Promise<number> {
+  await cdp.send("HeapProfiler.collectGarbage");
+  return (await cdp.send("Runtime.getHeapUsage")).usedSize;
+}
+
+async function enroll(rest: RestClient, mqttUrl: string): Promise<SimulatedProbe> {
+  const [site] = (await rest.listSites({ per_page: 1 })).data;
+  const { token } = await rest.createEnrollmentToken({ site_id: site?.id ?? "" });
+  const { key, request } = await createRequest();
+  const identity = await rest.enrollProbe({ token, certificate_request: request, name: "bench" });
+  const probe = createSimulatedProbe({
+    host: "127.0.0.1", port: Number(new URL(mqttUrl).port), ca: identity.ca_certificate, key, certificate: identity.certificate, tenantId: identity.tenant_id, probeId: identity.probe_id,
+  });
+  probe.open();
+  for (let index = 0; index < HOSTS; index += 1) probe.say(found(addressOf(index), macOf(index), `bench-${index}`));
+  await waitFor("the hosts", () => (probe.acknowledged() === HOSTS ? true : null));
+  return probe;
+}
+
+function comeOrGo(tick: number, count: number) {
+  const at = toInstant(Date.now());
+  const data = { ip: addressOf(count % HOSTS), mac: macOf(count % HOSTS), last_seen_at: at };
+  return tick % 2 === 0 ? { type: "host_online" as const, occurred_at: at, data } : { type: "host_offline" as const, occurred_at: at, data: { ...data, missed_checks: 3 } };
+}
+
+function addressOf(index: number): string {
+  return `172.20.0.${index + 1}`;
+}
+
+function macOf(index: number): string {
+  return `02:00:5e:20:00:${index.toString(16).padStart(2, "0")}`;
+}
