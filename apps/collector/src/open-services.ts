@@ -13,6 +13,7 @@ import type { Base, CollectorDependencies } from "./open-base.ts";
 import type { ServiceModule } from "./service-module.ts";
 import { openAgents } from "./services/agents/open.ts";
 import { createAlerts } from "./services/alerts/alerts.ts";
+import { openAnomalies } from "./services/anomalies/open.ts";
 import { openAudit } from "./services/audit/open.ts";
 import { openBackups } from "./services/backups/open.ts";
 import { openBaselines } from "./services/baselines/open.ts";
@@ -80,10 +81,11 @@ export async function openServices(
   const vault = openVault({ ...own, onHanded: onConfigured });
   const onSite = (siteId: string) => ingest().configured({ siteId });
   const guards = openGuards({ ...own, broker, onConfigured: onSite });
+  const anomalies = openAnomalies({ ...own, onConfigured: onSite, resolveAlert: alerts.resolve }, { keepDays: alertSettings.keep_days });
   const pcap = openPcap(configuration, { ...parts, broker, contents: () => files.contents, onConfigured: onSite });
   const bundles = createBundlesStore(base.database);
   const agents = openAgents({
-    ...own, bundles, guards, captures: pcap, authority: base.authority, limiter: base.replicas.limiter, credentials: vault.credentials, onConfigured, mqttUrl: links.mqttUrl,
+    ...own, bundles, guards, anomalies, captures: pcap, authority: base.authority, limiter: base.replicas.limiter, credentials: vault.credentials, onConfigured, mqttUrl: links.mqttUrl,
     async onRevoked(probeId) {
       broker.disconnect(probeId);
       await ingest().revoked(probeId);
@@ -127,6 +129,7 @@ export async function openServices(
     openLicense(configuration, parts),
     createIpam(parts),
     guards,
+    anomalies,
     feeds,
     ids,
     dns,

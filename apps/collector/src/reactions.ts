@@ -11,7 +11,7 @@ import type { Projection } from "./ingest/projections/projection.ts";
 import { switchReport } from "./ingest/projections/switch-report.ts";
 
 /** Who reacts to events after they were appended, in the order in which they run. */
-export const REACTION_ORDER = ["intrusions", "alerts", "neighbors", "switches", "scans", "pcaps", "queries", "deliveries"] as const;
+export const REACTION_ORDER = ["intrusions", "anomalies", "alerts", "neighbors", "switches", "scans", "pcaps", "queries", "deliveries"] as const;
 
 type ReactionName = (typeof REACTION_ORDER)[number];
 
@@ -45,7 +45,7 @@ export const REACTIONS = {
   switch_report: { projection: switchReport, reactions: ["alerts", "switches"] },
   config_changed: { reactions: ["alerts"] },
   baseline_diff_alert: { reactions: ["alerts"] },
-  anomaly_detected: { projection: logOnly(({ data }) => ({ ip: data.ip, mac: data.mac })), reactions: ["alerts", "deliveries"] },
+  anomaly_detected: { projection: logOnly(({ data }) => ({ ip: data.ip, mac: data.mac })), reactions: ["anomalies", "alerts", "deliveries"] },
   ids_alert: { projection: logOnly(({ data }) => ({ ip: data.subject_ip ?? data.source_ip })), reactions: ["intrusions", "alerts", "deliveries"] },
   honeypot_hit: {
     projection: logOnly(({ data }) => ({ ip: data.source_ip, mac: data.source_mac })), reactions: ["alerts", "deliveries"],

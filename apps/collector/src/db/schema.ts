@@ -1,4 +1,5 @@
 import type { AccessTables } from "./schema/access.ts";
+import type { AnomalyTables } from "./schema/anomalies.ts";
 import type { BaselineTables } from "./schema/baselines.ts";
 import type { CaptureTables } from "./schema/captures.ts";
 import type { CveTables } from "./schema/cve.ts";
@@ -14,4 +15,4 @@ import type { ServiceTables } from "./schema/services.ts";
  * Rows as they lie in the database. Every moment is ISO 8601 text in UTC, which sorts by time in SQLite and PostgreSQL
  * alike; truths are 0 and 1; lists and objects are JSON text. Every table of a tenant's has `tenant_id`.
  */
-export interface Schema extends AccessTables, BaselineTables, CaptureTables, CveTables, DnsTables, ProbeTables, InventoryTables, EventTables, FeedTables, IdsTables, ServiceTables {}
+export interface Schema extends AccessTables, AnomalyTables, BaselineTables, CaptureTables, CveTables, DnsTables, ProbeTables, InventoryTables, EventTables, FeedTables, IdsTables, ServiceTables {}

@@ -24,6 +24,8 @@ import type { ServiceRoutes } from "../gateway/services.ts";
 import { createStreamSessions, type StreamLimits, type StreamSessions } from "../gateway/stream-sessions.ts";
 import { type Alerts, createAlerts } from "../services/alerts/alerts.ts";
 import { createAlertReaction } from "../services/alerts/reaction/reaction.ts";
+import { createAnomaliesReaction } from "../services/anomalies/reaction.ts";
+import { createAnomaliesStore } from "../services/anomalies/store.ts";
 import { startJobs } from "../jobs/start-jobs.ts";
 import { jobsOf, type ServiceModule } from "../service-module.ts";
 import { REACTION_ORDER, REACTIONS, type ServiceReactions } from "../reactions.ts";
@@ -87,6 +89,7 @@ export interface ServiceParts extends Pick<Database, "db" | "reads"> {
   readonly clock: Clock;
   readonly logger: Log;
   readonly isConfirmed: IsConfirmed;
+  readonly resolveAlert: Alerts["resolve"];
 }
 
 export const TEST_SECRET = new TextEncoder().encode("a secret of the tests, 32 bytes at least");
@@ -160,7 +163,7 @@ export async function startTestGateway(options: TestListenerOptions & {
   const reactions: Partial<ServiceReactions> = {
     ...(extension && { deliveries: extension.deliveries }),
     ...(options.alerts && {
-      alerts: createAlertReaction({ maxOpen: options.maxOpenAlerts ?? 1000 }), scans: scanReaction, neighbors: neighborReaction,
+      anomalies: createAnomaliesReaction({ store: createAnomaliesStore(database), clock }), alerts: createAlertReaction({ maxOpen: options.maxOpenAlerts ?? 1000 }), scans: scanReaction, neighbors: neighborReaction,
       switches: switchReaction,
     }),
   };
@@ -171,7 +174,7 @@ export async function startTestGateway(options: TestListenerOptions & {
     extension?.published(tenantId);
   };
   const alerts = createAlerts({ db, reads, log: eventLog, published, audit, clock, logger: log }, { keepDays: 30, maxOpen: options.maxOpenAlerts ?? 1000 });
-  const parts = { db, reads, log: eventLog, published, audit, clock, logger: log, isConfirmed: auth.isConfirmed };
+  const parts = { db, reads, log: eventLog, published, audit, clock, logger: log, isConfirmed: auth.isConfirmed, resolveAlert: alerts.resolve };
   const topology = createTopology({ reads, clock });
   const { cvesOf } = createAffectedService({ store: createAffectedStore(database), clock, loaded: () => null });
   const devices = createDevices({ ...parts, merges: createMerges({ audit, clock }), neighborsOf: topology.neighborsOf, cvesOf, vendorOf: testVendorOf() });

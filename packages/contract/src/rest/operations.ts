@@ -1,3 +1,4 @@
+import { anomaliesOperations } from "./operations/anomalies.ts";
 import { guardsOperations } from "./operations/guards.ts";
 import { healthOperations } from "./operations/health.ts";
 import { agentsOperations } from "./operations/agents.ts";
@@ -28,5 +29,5 @@ export const OPERATIONS = {
   ...healthOperations, ...agentsOperations, ...bundlesOperations, ...filesOperations, ...sitesOperations, ...alertsOperations,
   ...auditOperations, ...authOperations, ...backupsOperations, ...configVersionsOperations, ...devicesOperations, ...webhooksOperations,
   ...eventsOperations, ...ipamOperations, ...licenseOperations, ...guardsOperations, ...scansOperations, ...topologyOperations, ...vaultOperations,
-  ...baselinesOperations, ...pcapOperations, ...cveOperations, ...idsOperations, ...dnsOperations,
+  ...baselinesOperations, ...pcapOperations, ...cveOperations, ...idsOperations, ...dnsOperations, ...anomaliesOperations,
 };

@@ -44,6 +44,7 @@ import * as ids from "./0055-ids.ts";
 import * as idsNetworks from "./0056-ids-networks.ts";
 import * as dns from "./0058-dns.ts";
 import * as dnsQueries from "./0059-dns-queries.ts";
+import * as anomalies from "./0060-anomalies.ts";
 
 /**
  * Every migration by name, applied in the order of the names. What a released one does to a database never changes; where two columns
@@ -95,4 +96,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0056-ids-networks": idsNetworks,
   "0058-dns": dns,
   "0059-dns-queries": dnsQueries,
+  "0060-anomalies": anomalies,
 };

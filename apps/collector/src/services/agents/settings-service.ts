@@ -1,5 +1,5 @@
 import {
-  type BundleAnnouncement, type CaptureSettings, type GuardsPart, MESSAGE_VERSION, ProbeConfiguration, type ProbeSettings, type ProbeSettingsUpdate,
+  type AnomaliesPart, type BundleAnnouncement, type CaptureSettings, type GuardsPart, MESSAGE_VERSION, ProbeConfiguration, type ProbeSettings, type ProbeSettingsUpdate,
 } from "@lanthorn/contract";
 import type { Kysely } from "kysely";
 import { plainNetworks } from "../../db/keys/plain-networks.ts";
@@ -35,6 +35,8 @@ export function createSettingsService(deps: {
   readonly guards: { partFor(siteId: string): Promise<GuardsPart | undefined> };
   /** Settings of a site's captures; undefined where nothing is set. */
   readonly captures: { partFor(siteId: string): Promise<CaptureSettings | undefined> };
+  /** What people say is normal for devices. */
+  readonly anomalies: { partFor(siteId: string): Promise<AnomaliesPart | undefined> };
   readonly audit: Audit;
   /** After a change was committed; nobody waits for it. */
   readonly onConfigured: (probeIds: readonly string[]) => Promise<void>;
@@ -76,10 +78,10 @@ export function createSettingsService(deps: {
       if (!row) return null;
       const sealed = await credentials.sealedFor(probeId);
       const bundles = await deps.bundles.listFor(row.site_id);
-      const [guards, capture] = [await deps.guards.partFor(row.site_id), await deps.captures.partFor(row.site_id)];
+      const [guards, capture, anomalies] = [await deps.guards.partFor(row.site_id), await deps.captures.partFor(row.site_id), await deps.anomalies.partFor(row.site_id)];
       return ProbeConfiguration.parse({
         v: MESSAGE_VERSION, revision: revisionOf(row), site_name: row.name, ...effectiveOf(row),
-        ...(sealed !== undefined && { credentials: sealed }), ...(bundles.length > 0 && { bundles }), ...(guards && { guards }), ...(capture && { capture }),
+        ...(sealed !== undefined && { credentials: sealed }), ...(bundles.length > 0 && { bundles }), ...(guards && { guards }), ...(capture && { capture }), ...(anomalies && { anomalies }),
       });
     },
   };

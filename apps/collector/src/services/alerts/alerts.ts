@@ -6,12 +6,12 @@ import type { Audit } from "../../gateway/audit.ts";
 import type { ServiceModule } from "../../service-module.ts";
 import { createAlertReaction } from "./reaction/reaction.ts";
 import { alertsRoutes } from "./routes.ts";
-import { createAlertsService } from "./service.ts";
+import { type AlertsService, createAlertsService } from "./service.ts";
 import { createAlertsStore } from "./store.ts";
 import { type AlertMaintenance, createAlertMaintenance } from "./maintenance.ts";
 
 /** Alerts: what raises them is their reaction to events. */
-export interface Alerts extends ServiceModule, AlertMaintenance {}
+export interface Alerts extends ServiceModule, AlertMaintenance, Pick<AlertsService, "resolve"> {}
 
 /**
  * @param options.keepDays How long resolved alerts are kept.
@@ -25,8 +25,9 @@ export function createAlerts(
   options: { readonly keepDays: number; readonly maxOpen: number },
 ): Alerts {
   const maintenance = createAlertMaintenance(deps, options);
+  const service = createAlertsService({ ...deps, store: createAlertsStore(deps) });
   return {
-    name: "alerts", mount: "gateway", routes: [alertsRoutes(createAlertsService({ ...deps, store: createAlertsStore(deps) }))],
+    name: "alerts", mount: "gateway", routes: [alertsRoutes(service)], resolve: service.resolve,
     reactions: { alerts: createAlertReaction(options) }, jobs: [maintenance.job], ...maintenance,
   };
 }

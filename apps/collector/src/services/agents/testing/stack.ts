@@ -34,6 +34,7 @@ import { PcapSettings } from "../../pcap/configuration.ts";
 import { openPcap } from "../../pcap/open.ts";
 import { type Ids, openIds } from "../../ids/open.ts";
 import { createPublication } from "../../bundles/publish.ts";
+import { openAnomalies } from "../../anomalies/open.ts";
 import { openGuards } from "../../guards/open.ts";
 import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "../../sites/service.ts";
 import { sitesRoutes } from "../../sites/routes.ts";
@@ -108,8 +109,11 @@ export async function startStack(options: {
   });
   const audit = createAudit({ clock });
   const sealing = createSealing(options.keyring ?? singleKey(new Uint8Array(32).fill(3)));
+  const anomalies = openAnomalies({
+    ...database, audit, clock, log: silentLog, onConfigured: (siteId) => ingest.configured({ siteId }), resolveAlert: () => Promise.resolve(),
+  }, { keepDays: 90 });
   const log = createEventLog({
-    reads: database.reads, reactions: createReactions(REACTIONS, REACTION_ORDER, { pcaps: { types: ["pcap_recorded"], react: (...given) => pcap.react(...given) } }),
+    reads: database.reads, reactions: createReactions(REACTIONS, REACTION_ORDER, { ...anomalies.reactions, pcaps: { types: ["pcap_recorded"], react: (...given) => pcap.react(...given) } }),
   });
   const onConfigured = (probeIds: readonly string[]) => ingest.configured({ probeIds });
   const vault = createVaultService({
@@ -124,7 +128,7 @@ export async function startStack(options: {
     ...database, sealing, audit, clock, log, published: () => undefined, logger: silentLog, broker, contents: () => files.contents,
     onConfigured: (siteId) => ingest.configured({ siteId }),
   });
-  const settings = createSettingsService({ ...database, credentials: vault, bundles: bundlesStore, guards, captures: pcap, audit, onConfigured });
+  const settings = createSettingsService({ ...database, credentials: vault, bundles: bundlesStore, guards, anomalies, captures: pcap, audit, onConfigured });
   const ids = openIds({ data_dir: dataDir }, {
     ...database, audit, clock, log: silentLog, events: log, published: () => undefined, captures: pcap.downloads, fetchFile: () => Promise.reject(new Error("nothing is downloaded here")), onPublished: (site) => ingest.configured({ siteId: site }),
     publish: async ({ siteId: site, ...bundle }) => bundlesStore.publish(await createPublication(authority, bundle), toInstant(clock.now()), site),
@@ -182,7 +186,7 @@ export async function startStack(options: {
     services: {
       gateway: [sitesRoutes(
         createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) }),
-      ), ...guards.routes, ...pcap.routes, ...ids.routes],
+      ), ...guards.routes, ...anomalies.routes, ...pcap.routes, ...ids.routes],
       agents: [agentsRoutes({ service: agents, settings }), ...files.routes, ...bundles.routes],
       vault: [vaultRoutes(vault)],
     },

@@ -1,0 +1,38 @@
+import { anomaliesOperations } from "@lanthorn/contract";
+import { endpointsOf } from "../../gateway/endpoint.ts";
+import { actorOf, identityOf } from "../../gateway/environment.ts";
+import { toAnswer } from "../../gateway/page.ts";
+import type { AnomaliesService } from "./service.ts";
+
+const { endpoint, routes } = endpointsOf<{ readonly anomalies: AnomaliesService }>();
+
+/** `/anomalies` and what is below it. */
+export const anomaliesRoutes = routes(
+  endpoint("sensors:read", anomaliesOperations.listAnomalies, {
+    summary: "List anomalies",
+    description: "What devices did that is not usual for them and their like, as probes found it that read all traffic. Those beyond a day's budget of alerts are here too (`is_alert` false).",
+    answer: "Anomalies, the newest first",
+  }, async (c, { anomalies }) => c.json(toAnswer(await anomalies.list(identityOf(c).tenantId, c.req.valid("query"))), 200)),
+  endpoint("sensors:read", anomaliesOperations.listAnomalyFeedback, {
+    summary: "List what is said to be normal", answer: "Feedback that has not expired, the oldest first",
+  }, async (c, { anomalies }) => c.json(toAnswer(await anomalies.listFeedback(identityOf(c).tenantId, c.req.valid("query"))), 200)),
+  endpoint("sensors:write", anomaliesOperations.deleteAnomalyFeedback, {
+    summary: "Take feedback back", description: "The site's probes get it at once, or when they reconnect. Alerts that it resolved stay resolved.", answer: "Deleted: it is reported again",
+  }, async (c, { anomalies }) => {
+    await anomalies.removeFeedback(actorOf(c), c.req.valid("param").anomaly_feedback_id);
+    return c.body(null, 204);
+  }),
+  endpoint("sensors:read", anomaliesOperations.listAnomalyModels, {
+    summary: "List how probes watch behavior",
+    description: "How many devices each probe knows: those that it still learns, and raises nothing of, and those that it compares. What is learned stays on the probe.",
+    answer: "Probes that are not revoked",
+  }, async (c, { anomalies }) => c.json(toAnswer(await anomalies.models(identityOf(c).tenantId, c.req.valid("query"))), 200)),
+  endpoint("sensors:read", anomaliesOperations.readAnomaly, {
+    summary: "Read an anomaly", description: "With the features that weigh most, the hours before, and what changed at the site at that time. The packets are those of its alert.", answer: "The anomaly",
+  }, async (c, { anomalies }) => c.json(await anomalies.read(identityOf(c).tenantId, c.req.valid("param").anomaly_id), 200)),
+  endpoint("sensors:write", anomaliesOperations.createAnomalyFeedback, {
+    summary: "Say that an anomaly is normal",
+    description: "Of this kind, for the device or for all like it, always or until a time. It goes to the site's probes, which report it no more; anomalies from before count as normal too, and their alerts are resolved. A site has feedback on at most 256.",
+    example: { scope: "device", until: "2099-12-31T00:00:00.000Z", reason: "the yearly archive" }, answer: "The feedback",
+  }, async (c, { anomalies }) => c.json(await anomalies.say(actorOf(c), c.req.valid("param").anomaly_id, c.req.valid("json")), 201)),
+);

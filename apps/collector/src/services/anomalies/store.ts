@@ -1,0 +1,127 @@
+import { type Expression, type ExpressionBuilder, type Kysely, type Selectable, type SqlBool, type Transaction } from "kysely";
+import { siteExists } from "../../db/locks/site-exists.ts";
+import type { Schema } from "../../db/schema.ts";
+import type { Rows } from "../../gateway/page.ts";
+
+/** An anomaly as stored. */
+export type AnomalyRecord = Selectable<Schema["anomalies"]>;
+/** What somebody said is normal. */
+export type FeedbackRow = Selectable<Schema["anomaly_feedback"]>;
+type Trx = Transaction<Schema>;
+
+/** Which anomalies are wanted; until is not within. */
+export interface AnomalyFilter {
+  readonly siteId?: string | undefined;
+  readonly deviceId?: string | undefined;
+  readonly kinds?: readonly string[] | undefined;
+  readonly isAlert?: boolean | undefined;
+  readonly isNormal?: boolean | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+/** What happened at a site beside an anomaly. */
+export interface Happening {
+  readonly type: string;
+  readonly occurred_at: string;
+  readonly device_id: string | null;
+}
+
+/** A probe with what it last reported. */
+export interface WatchingProbe {
+  readonly id: string;
+  readonly site_id: string;
+  readonly name: string;
+  readonly presence: string;
+  readonly health: string | null;
+}
+
+/** Anomalies of devices, and what people say of them. Feedback is that which has not expired at `now`. */
+export interface AnomaliesStore {
+  transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
+  siteExists(tenantId: string, siteId: string): Promise<boolean>;
+  /** Counts the site's configuration up and holds its row until the transaction ends. */
+  holdSite(trx: Trx, siteId: string): Promise<void>;
+  /** Newest first. */
+  list(tenantId: string, filter: AnomalyFilter, rows: Rows): Promise<readonly AnomalyRecord[]>;
+  count(tenantId: string, filter: AnomalyFilter): Promise<number>;
+  byId(tenantId: string, id: string): Promise<AnomalyRecord | null>;
+  /** Of these types, oldest first. */
+  happenings(siteId: string, types: readonly string[], period: { readonly since: string; readonly until: string; readonly limit: number }): Promise<readonly Happening[]>;
+  /** Of a tenant, or of a site, in the order in which it was given. */
+  feedback(handle: Trx | null, of: { readonly tenantId?: string; readonly siteId?: string | undefined }, now: string): Promise<readonly FeedbackRow[]>;
+  addFeedback(trx: Trx, row: FeedbackRow): Promise<void>;
+  /** @returns What was removed; its anomalies are as if nobody had said anything. */
+  removeFeedback(trx: Trx, tenantId: string, id: string): Promise<FeedbackRow | null>;
+  forgetExpired(trx: Trx, siteId: string, now: string): Promise<void>;
+  /** What is covered by it is normal. @returns Those that raised an alert, the newest ones. */
+  markNormal(trx: Trx, feedback: FeedbackRow, limit: number): Promise<readonly AnomalyRecord[]>;
+  /** Probes of a tenant that are not revoked. */
+  probes(tenantId: string): Promise<readonly WatchingProbe[]>;
+  /** Forgets anomalies found before this. @returns How many. */
+  forget(before: string): Promise<number>;
+}
+
+/** Over the collector's database. */
+export function createAnomaliesStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): AnomaliesStore {
+  return {
+    transaction: (work) => db.transaction().execute(work),
+    siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
+    async holdSite(trx, siteId) {
+      await trx.updateTable("sites").set((eb) => ({ configuration_revision: eb("configuration_revision", "+", 1) })).where("id", "=", siteId).execute();
+    },
+    list(tenantId, filter, { from, limit }) {
+      const all = reads.selectFrom("anomalies").selectAll().where((eb) => matches(eb, tenantId, filter)).orderBy("id", "desc").limit(limit);
+      return (typeof from === "number" ? all.offset(from) : all.where("id", "<", from)).execute();
+    },
+    count: async (tenantId, filter) => (await reads.selectFrom("anomalies").select((eb) => eb.fn.countAll<number>().as("total"))
+      .where((eb) => matches(eb, tenantId, filter)).executeTakeFirstOrThrow()).total,
+    byId: async (tenantId, id) => (await reads.selectFrom("anomalies").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst()) ?? null,
+    happenings: (siteId, types, { since, until, limit }) => reads.selectFrom("events").select(["type", "occurred_at", "device_id"]).where("site_id", "=", siteId)
+      .where("type", "in", types).where("occurred_at", ">=", since).where("occurred_at", "<=", until).orderBy("seq").limit(limit).execute(),
+    feedback(handle, { tenantId, siteId }, now) {
+      const current = (handle ?? reads).selectFrom("anomaly_feedback").selectAll().where((eb) => eb.or([eb("expires_at", "is", null), eb("expires_at", ">", now)])).orderBy("id");
+      const ofTenant = tenantId === undefined ? current : current.where("tenant_id", "=", tenantId);
+      return (siteId === undefined ? ofTenant : ofTenant.where("site_id", "=", siteId)).execute();
+    },
+    async addFeedback(trx, row) {
+      await trx.insertInto("anomaly_feedback").values(row).execute();
+    },
+    async removeFeedback(trx, tenantId, id) {
+      const row = await trx.deleteFrom("anomaly_feedback").where("tenant_id", "=", tenantId).where("id", "=", id).returningAll().executeTakeFirst();
+      await trx.updateTable("anomalies").set({ feedback_id: null }).where("tenant_id", "=", tenantId).where("feedback_id", "=", id).execute();
+      return row ?? null;
+    },
+    async forgetExpired(trx, siteId, now) {
+      await trx.deleteFrom("anomaly_feedback").where("site_id", "=", siteId).where("expires_at", "<=", now).execute();
+    },
+    async markNormal(trx, { id, site_id: siteId, kind, device, device_group: group }, limit) {
+      const marked = await trx.updateTable("anomalies").set({ feedback_id: id }).where("site_id", "=", siteId).where("kind", "=", kind)
+        .where(device === null ? "device_group" : "device", "=", device ?? group ?? "").where("feedback_id", "is", null).returningAll().execute();
+      return marked.filter(({ is_alert: isAlert }) => isAlert === 1).toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit);
+    },
+    probes: (tenantId) => reads.selectFrom("probes").innerJoin("sites", "sites.id", "probes.site_id")
+      .select(["probes.id", "probes.site_id", "probes.name", "probes.state as presence", "probes.health"]).where("sites.tenant_id", "=", tenantId).where("probes.revoked_at", "is", null)
+      .orderBy("probes.id").execute(),
+    forget: async (before) => Number((await db.deleteFrom("anomalies").where("found_at", "<", before).executeTakeFirst()).numDeletedRows),
+  };
+}
+
+/** Adds an anomaly; one of the same incident stays as it was. The oldest of the site gives way to one beyond `max`. */
+export async function addAnomaly(trx: Trx, row: AnomalyRecord, max: number): Promise<void> {
+  await trx.insertInto("anomalies").values(row).onConflict((conflict) => conflict.columns(["site_id", "incident_id"]).doNothing()).execute();
+  const last = await trx.selectFrom("anomalies").select("id").where("site_id", "=", row.site_id).orderBy("id", "desc").offset(max).limit(1).executeTakeFirst();
+  if (last) await trx.deleteFrom("anomalies").where("site_id", "=", row.site_id).where("id", "<=", last.id).execute();
+}
+
+function matches(eb: ExpressionBuilder<Schema, "anomalies">, tenantId: string, { siteId, deviceId, kinds, isAlert, isNormal, since, until }: AnomalyFilter): Expression<SqlBool> {
+  const all: Expression<SqlBool>[] = [eb("tenant_id", "=", tenantId)];
+  if (siteId !== undefined) all.push(eb("site_id", "=", siteId));
+  if (deviceId !== undefined) all.push(eb("device_id", "=", deviceId));
+  if (kinds !== undefined) all.push(eb("kind", "in", kinds));
+  if (isAlert !== undefined) all.push(eb("is_alert", "=", isAlert ? 1 : 0));
+  if (isNormal !== undefined) all.push(eb("feedback_id", isNormal ? "is not" : "is", null));
+  if (since !== undefined) all.push(eb("found_at", ">=", since));
+  if (until !== undefined) all.push(eb("found_at", "<", until));
+  return eb.and(all);
+}
