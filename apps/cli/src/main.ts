@@ -29,6 +29,7 @@ import { watch, type WatchOptions } from "./commands/watch.ts";
 import { type Connection, createFetch, openConnection } from "./connection.ts";
 import { CliError, isDistrust } from "./errors.ts";
 import { addAlertCommands } from "./groups/alerts.ts";
+import { addAnomalyCommands } from "./groups/anomalies.ts";
 import { addBackupCommands } from "./groups/backups.ts";
 import { addBaselineCommands } from "./groups/baselines.ts";
 import { addConfigCommands } from "./groups/configs.ts";
@@ -170,6 +171,7 @@ answering(keys.command("revoke <id>").description("revoke an API key"), (connect
 
 const groupDeps = { answering, input, clock: systemClock };
 addAlertCommands(program, groupDeps);
+addAnomalyCommands(program, groupDeps);
 addBackupCommands(program, groupDeps);
 addVaultCommands(program, groupDeps);
 addConfigCommands(program, groupDeps);
