@@ -105,7 +105,7 @@ export async function openServices(
     shared: hasRowLocks(db) && configuration.feeds.directory !== undefined ? join(configuration.feeds.directory, "cve-database") : null,
   });
   const feeds = openFeeds(configuration, { ...parts, version, operatorTenant: backups.operatorTenant, consumers: { cve: cve.takeFeeds }, loaded: cve.loaded, refresh: cve.refresh });
-  const bundled = { ...own, events: links.eventLog, published, publish: publisherOf(bundles, { authority: base.authority, clock }), fetchFile: feeds.fetchFile, onPublished: onSite };
+  const bundled = { ...own, events: links.eventLog, published, publish: publisherOf(bundles, { authority: base.authority, clock }), fetchFile: feeds.fetchFile, addressesOf: feeds.addressesOf, onPublished: onSite };
   const ids = openIds(configuration, { ...bundled, captures: pcap.downloads });
   const dns = openDns(configuration, bundled);
 

@@ -18,6 +18,9 @@ export const ownerOfConfiguration = (id: string) => `configuration ${id}`;
 /** Owner text of the key that a capture's content is encrypted with. */
 export const ownerOfCapture = (id: string) => `capture ${id}`;
 
+/** Owner text of the key that a block list's zone is transferred with. */
+export const ownerOfDnsList = (id: string) => `dns list ${id}`;
+
 /** Everything in the database that the sealing key seals: what is not here is lost when the key is changed. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: "webhooks", column: "secret_sealed", owner: ownerOfWebhook },
@@ -25,5 +28,6 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: "credentials", column: "secret_sealed", owner: ownerOfCredential },
   { table: "config_versions", column: "content_sealed", owner: ownerOfConfiguration },
   { table: "pcaps", column: "key_sealed", owner: ownerOfCapture },
+  { table: "dns_lists", column: "tsig_sealed", owner: ownerOfDnsList },
   { table: "kept_secrets", column: "content_sealed", owner: ownerOfKeptSecret },
 ];

@@ -10,6 +10,9 @@ export const MAX_DNS_LOCAL_CHARACTERS = 524_288;
 /** Where a list comes from. `local`: it is sent in the body. */
 export const DNS_LIST_KINDS = ["url", "file", "local"] as const;
 
+/** What keys of zone transfers sign with. @see RFC 8945 section 6 */
+export const TSIG_ALGORITHMS = ["hmac-sha1", "hmac-sha224", "hmac-sha256", "hmac-sha384", "hmac-sha512"] as const;
+
 /** A version of a block list. Counts are against the version that was active when it came. */
 export const DnsListVersion = z.object({
   version: z.int().min(1).describe("Its number. It rises with each version."),
@@ -38,7 +41,9 @@ export const DnsList = z.object({
   site_id: Id.nullable().describe("The site whose resolvers have it. Null for all sites."),
   category: z.string().describe("What its names are: `advertising`, `phishing`, `malware`, `command-and-control`, `legal`, or another word."),
   kind: z.enum(DNS_LIST_KINDS).describe("`url`: it is downloaded. `file`: it is read from the collector's folder of lists. `local`: it is sent by the API."),
-  url: z.string().nullable().describe("Where it is downloaded from. Null for other kinds."),
+  url: z.string().nullable().describe("Where it is downloaded or transferred from. Null for other kinds."),
+  tsig: z.object({ name: z.string().describe("The key's name."), algorithm: z.enum(TSIG_ALGORITHMS).describe("What it signs with.") }).nullable()
+    .describe("The key that transfers are signed with (RFC 8945), without its secret. Null for none."),
   file: z.string().nullable().describe("The file's name. Null for other kinds."),
   format: z.enum(DNS_LIST_FORMATS).nullable().describe("How it is written. Null: found out from its beginning."),
   origin: z.string().nullable().describe("Of a response policy zone that does not name itself, its name. Null for none."),
@@ -66,6 +71,13 @@ const ListFields = {
   enabled: z.boolean().describe("Whether it is used and asked for."),
   automatic: z.boolean().describe("Whether a new version becomes active by itself. One that looks wrong is held back all the same."),
 };
+/** A zone's place: `axfr://server:port/zone`. */
+const ZONE_PLACE = /^axfr:\/\/[^/?#\s]+\/[a-z0-9_][a-z0-9_.-]{0,251}[a-z0-9]\.?$/i;
+const Tsig = z.strictObject({
+  name: z.string().regex(/^[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9.])?$/i, "letters, digits, hyphens and dots").describe("The key's name, as the server has it."),
+  algorithm: z.enum(TSIG_ALGORITHMS).default("hmac-sha256").describe("What it signs with."),
+  secret: z.base64().min(4).max(512).describe("The key, in Base64. It is kept sealed and never shown again."),
+});
 const Names = z.string().min(1).max(MAX_DNS_LOCAL_CHARACTERS).describe("The list itself, in any of the formats, one name a line.");
 
 /** Exactly one of `url`, `file` and `names`. */
@@ -73,7 +85,9 @@ export const DnsListCreate = z.strictObject({
   name: ListFields.name,
   category: ListFields.category.default("other"),
   site_id: Id.optional().describe("Only for this site. For all sites if left out."),
-  url: z.url({ protocol: /^https?$/ }).max(2048).optional().describe("Where it is downloaded from: text, or text packed by gzip."),
+  url: z.url({ protocol: /^(?:https?|axfr)$/ }).max(2048).refine((url) => !/^axfr:/i.test(url) || ZONE_PLACE.test(url), "a zone's place is axfr://server:port/zone").optional()
+    .describe("Where it is downloaded from: text, or text packed by gzip; or as `axfr://server:port/zone` from where a response policy zone is transferred (RFC 5936, 1995)."),
+  tsig: Tsig.optional().describe("The key that transfers of a zone are signed with (RFC 8945)."),
   file: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,120}$/).optional().describe("Name of a file in the collector's folder `dns-lists`."),
   names: Names.optional(),
   format: ListFields.format.default(null),
@@ -83,12 +97,14 @@ export const DnsListCreate = z.strictObject({
   interval_hours: ListFields.interval_hours.default(24),
   enabled: ListFields.enabled.default(true),
   automatic: ListFields.automatic.default(true),
-}).refine(({ url, file, names }) => [url, file, names].filter((one) => one !== undefined).length === 1, "exactly one of url, file and names is needed");
+}).refine(({ url = "", tsig, checksum_url: checksum }) => /^axfr:/i.test(url) ? (checksum ?? null) === null : tsig === undefined, "tsig is for zones that are transferred, checksum_url for files")
+  .refine(({ url, file, names }) => [url, file, names].filter((one) => one !== undefined).length === 1, "exactly one of url, file and names is needed");
 export type DnsListCreate = z.infer<typeof DnsListCreate>;
 
 /** Fields left out stay. */
 export const DnsListUpdate = z.strictObject({
   ...z.object(ListFields).partial().shape,
+  tsig: Tsig.nullable().optional().describe("Of a zone that is transferred: the key that transfers are signed with from now on. Null for none."),
   names: Names.optional().describe("Of a list of the kind `local`: its names from now on, in a version of their own."),
 });
 export type DnsListUpdate = z.infer<typeof DnsListUpdate>;

@@ -16,6 +16,8 @@ export interface DnsTables {
     place: string;
     /** Null where each version's beginning says it. */
     format: string | null;
+    /** Of a zone that is transferred with a key: its name, its algorithm, and its secret in Base64, sealed. */
+    tsig_name: string | null; tsig_algorithm: string | null; tsig_sealed: string | null;
     origin: string | null; may_rewrite: number; checksum_url: string | null; interval_hours: number; is_enabled: number;
     /** Whether a new version counts as soon as it is whole, unless it is held back. */
     is_automatic: number;

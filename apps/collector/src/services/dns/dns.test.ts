@@ -10,6 +10,8 @@ import { startTestGateway, type TestGateway, type TestTenant } from "../../testi
 import { createFeedClient } from "../feeds/fetching/client.ts";
 import { download } from "../feeds/fetching/download.ts";
 import { type FeedServer, startFeedServer } from "../feeds/testing/feed-server.ts";
+import { singleKey } from "../../sealing/keyring.ts";
+import { createSealing } from "../../sealing/sealing.ts";
 import { createIpam } from "../ipam/ipam.ts";
 import type { PublishBundle } from "./bundles/site-bundles.ts";
 import { type Dns, openDns } from "./open.ts";
@@ -33,7 +35,7 @@ beforeEach(async () => {
     modules(parts) {
       const client = createFeedClient({ clock: parts.clock, policy: createTargetPolicy(["127.0.0.1"]), resolve: () => Promise.resolve([]), userAgent: "test" }, { ca: null, proxy: null });
       dns = openDns({ data_dir: folder }, {
-        ...parts, clock, log: silentLog, events: parts.log, fetchFile: (request) => download({ client, clock: parts.clock }, request), onPublished: async () => {}, random: () => 0.5,
+        ...parts, clock, sealing: createSealing(singleKey(new Uint8Array(32))), log: silentLog, events: parts.log, fetchFile: (request) => download({ client, clock: parts.clock }, request), addressesOf: (url) => client.addressesOf(url), onPublished: async () => {}, random: () => 0.5,
         publish: (bundle) => Promise.resolve(published.push(bundle) > 0),
       });
       return [dns, createIpam(parts)];

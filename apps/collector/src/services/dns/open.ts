@@ -7,6 +7,7 @@ import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import { createJob, createRetentionJob, type Job } from "../../jobs/job.ts";
 import type { ServiceModule } from "../../service-module.ts";
+import type { Sealing } from "../../sealing/sealing.ts";
 import type { FetchFile } from "../../sources/fetch-source.ts";
 import { createSourceHealth } from "../../sources/source-health.ts";
 import { type PublishBundle, publishSiteBundles } from "./bundles/site-bundles.ts";
@@ -14,6 +15,7 @@ import { createSiteBundlesStore } from "./bundles/store.ts";
 import { createCheckService } from "./check.ts";
 import { createListsService } from "./lists/service.ts";
 import { createListsStore } from "./lists/store.ts";
+import type { ZoneFetchDependencies } from "./transfers/fetch-zone.ts";
 import { createVersionsService } from "./lists/versions.ts";
 import { updateList } from "./lists/update-list.ts";
 import { createNamesThread } from "./names/names-thread.ts";
@@ -39,7 +41,7 @@ const FORGOTTEN_AT_ONCE = 500;
 
 /**
  * @param deps.events See `EventLog`. @param deps.published After events were committed.
- * @param deps.fetchFile See `FetchFile`. @param deps.publish Signs and keeps a site's bundle.
+ * @param deps.fetchFile See `FetchFile`. @param deps.addressesOf Of a server that gives a zone, where the deployment allows to ask it. @param deps.publish Signs and keeps a site's bundle.
  * @param deps.onPublished After a site's probes were given other lists or policies.
  */
 export function openDns({ data_dir: dataDir, feeds: { alert_after_hours: alertAfterHours } = { alert_after_hours: 48 }, dns: { keep_query_days: keepDays } = { keep_query_days: 7 } }: {
@@ -47,7 +49,7 @@ export function openDns({ data_dir: dataDir, feeds: { alert_after_hours: alertAf
 }, deps: {
   readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit; readonly clock: Clock; readonly log: Log;
   readonly events: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
-  readonly fetchFile: FetchFile; readonly publish: PublishBundle; readonly onPublished: (siteId: string) => Promise<void>; readonly random?: () => number;
+  readonly sealing: Sealing; readonly fetchFile: FetchFile; readonly addressesOf: ZoneFetchDependencies["addressesOf"]; readonly publish: PublishBundle; readonly onPublished: (siteId: string) => Promise<void>; readonly random?: () => number;
 }): Dns {
   const { audit, clock, log } = deps;
   const directory = join(dataDir, "dns-lists");
@@ -89,7 +91,7 @@ export function openDns({ data_dir: dataDir, feeds: { alert_after_hours: alertAf
   const services = {
     check, bundles, queries: createQueriesService({ store: queries, clock }), policies: policiesService, versions: createVersionsService({ store: lists, audit, clock, onChanged }),
     lists: createListsService({
-      store: lists, thread, audit, clock, protectedNames, onFirst: policiesService.addFirst, onGone: health.end, published: deps.published, onChanged, onDue: () => void updates.runSoon(),
+      ...deps, store: lists, thread, protectedNames, onFirst: policiesService.addFirst, onGone: health.end, published: deps.published, onChanged, onDue: () => void updates.runSoon(),
     }),
     decisions: createDecisionsService({ store: policies, audit, clock, onChanged, blockedName: check.blockedName }),
   };

@@ -31,6 +31,8 @@ export interface Feeds extends ServiceModule {
   readonly manager: FeedManager;
   /** Downloads a file for whoever it is, as feeds are downloaded. @throws FeedFailure */
   readonly fetchFile: (request: Parameters<typeof download>[1]) => ReturnType<typeof download>;
+  /** The addresses of a server that sources of other kinds name. @throws FeedFailure where the deployment does not allow one of them. */
+  readonly addressesOf: (url: URL) => Promise<readonly string[]>;
   /** Looks at once at how the feeds are. */
   readonly checkHealth: () => Promise<void>;
   /** Looks at once at how this collector's copy of what they make is. */
@@ -96,7 +98,7 @@ export function openFeeds({ data_dir: dataDir, feeds: settings }: { readonly dat
     name: "feeds", mount: "gateway", manager, jobs: hasRowLocks(deps.db) ? [job, own] : [job], metrics: feedMetrics({ store, clock }), health: { feeds: () => health.state() },
     checkReplica: () => replicaHealth.check(),
     routes: [cveUpdateRoutes(createCveUpdatesService({ ...deps, store, manager, feeds, alertAfterMs }))],
-    fetchFile: (request) => download({ client, clock }, request), checkHealth: () => health.check(), close: () => manager.close(),
+    fetchFile: (request) => download({ client, clock }, request), addressesOf: (url) => client.addressesOf(url), checkHealth: () => health.check(), close: () => manager.close(),
   };
 }
 

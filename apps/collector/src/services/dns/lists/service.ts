@@ -7,11 +7,14 @@ import type { Actor } from "../../../gateway/environment.ts";
 import { ApiError, notFound, requireSite } from "../../../gateway/errors.ts";
 import { type IdPage, pageOfAll } from "../../../gateway/page.ts";
 import { badRequest } from "../../../gateway/route.ts";
+import type { Sealing } from "../../../sealing/sealing.ts";
 import { FileRefused } from "../../../sources/file-refused.ts";
 import type { NamesThread } from "../names/names-thread.ts";
 import { createListChanges, targetOf } from "./changes.ts";
 import { toList } from "./records.ts";
 import type { ListRow, ListsStore } from "./store.ts";
+import { zoneOf } from "../transfers/fetch-zone.ts";
+import { isTransferred, sealTsig } from "./transfer-key.ts";
 import { takeVersion } from "./update-list.ts";
 
 type Trx = Transaction<Schema>;
@@ -34,6 +37,7 @@ export interface ListsDependencies {
   readonly store: ListsStore;
   readonly thread: Pick<NamesThread, "read">;
   readonly audit: Audit;
+  readonly sealing: Sealing;
   readonly clock: Pick<Clock, "now">;
   readonly protectedNames: (tenantId: string) => Promise<readonly string[]>;
   /** Of a tenant's first list, in its transaction. */
@@ -71,7 +75,7 @@ export function createListsService(deps: ListsDependencies): ListsService {
 
     async create(actor, wish) {
       await requireSite(store, actor.tenantId, wish.site_id);
-      const row = newRow(actor, wish, now());
+      const row = newRow(deps, actor, wish, now());
       await store.locked(actor.tenantId, async (trx) => {
         const all = await store.all(trx, actor.tenantId);
         if (all.length >= MAX_DNS_LISTS) throw new ApiError("CONFLICT", `there are ${MAX_DNS_LISTS} lists already: delete one first`);
@@ -91,8 +95,9 @@ export function createListsService(deps: ListsDependencies): ListsService {
       return show(actor.tenantId, row.id);
     },
 
-    async update(actor, id, { names, ...wish }) {
+    async update(actor, id, { names, tsig, ...wish }) {
       const row = await find(actor.tenantId, id);
+      if (tsig !== undefined && !isTransferred(row)) throw badRequest([{ path: ["tsig"], message: "is only for zones that are transferred" }]);
       if (names !== undefined && row.kind !== "local") throw badRequest([{ path: ["names"], message: "is only for lists of the kind local" }]);
       const shown = await change(actor, id, "dns_list.update", (_, { is_enabled: isEnabled, kind, next_at: nextAt }) => {
         const enabled = wish.enabled ?? isEnabled === 1;
@@ -101,7 +106,7 @@ export function createListsService(deps: ListsDependencies): ListsService {
           is_enabled: enabled ? 1 : 0, next_at: next, ...(wish.name !== undefined && { name: wish.name }), ...(wish.category !== undefined && { category: wish.category }),
           ...(wish.format !== undefined && { format: wish.format }), ...(wish.may_rewrite !== undefined && { may_rewrite: wish.may_rewrite ? 1 : 0 }),
           ...(wish.checksum_url !== undefined && { checksum_url: wish.checksum_url }), ...(wish.interval_hours !== undefined && { interval_hours: wish.interval_hours }),
-          ...(wish.automatic !== undefined && { is_automatic: wish.automatic ? 1 : 0 }),
+          ...(wish.automatic !== undefined && { is_automatic: wish.automatic ? 1 : 0 }), ...(tsig !== undefined && sealTsig(deps.sealing, id, tsig)),
         });
       });
       if (names !== undefined) await takeNames(await find(actor.tenantId, id), names);
@@ -134,11 +139,13 @@ async function removeList({ store, audit, onGone, published, onChanged }: ListsD
   onChanged();
 }
 
-function newRow(actor: Actor, wish: DnsListCreate, at: string): ListRow {
+function newRow({ sealing }: Pick<ListsDependencies, "sealing">, actor: Actor, wish: DnsListCreate, at: string): ListRow {
+  const id = createId();
+  const isZone = isTransferred({ kind: "url", place: wish.url ?? "" });
   const kind = wish.url === undefined ? (wish.file === undefined ? "local" : "file") : "url";
   return {
-    id: createId(), tenant_id: actor.tenantId, site_id: wish.site_id ?? null, name: wish.name, category: wish.category, kind, place: wish.url ?? wish.file ?? "", format: wish.format,
-    origin: wish.origin ?? null, may_rewrite: wish.may_rewrite ? 1 : 0, checksum_url: wish.checksum_url ?? null, interval_hours: wish.interval_hours, is_enabled: wish.enabled ? 1 : 0,
+    id, tenant_id: actor.tenantId, site_id: wish.site_id ?? null, name: wish.name, category: wish.category, kind, place: wish.url ?? wish.file ?? "", format: isZone ? "rpz" : wish.format, ...sealTsig(sealing, id, wish.tsig ?? null),
+    origin: wish.origin ?? (isZone ? zoneOf(new URL(wish.url ?? "")) : null), may_rewrite: wish.may_rewrite ? 1 : 0, checksum_url: wish.checksum_url ?? null, interval_hours: wish.interval_hours, is_enabled: wish.enabled ? 1 : 0,
     is_automatic: wish.automatic ? 1 : 0, active_version: null, last_version: 0, validators: "{}", next_at: kind === "local" ? null : at, checked_at: null, failures: 0, error: null, reported: "",
     created_by: actor.name, created_at: at,
   };

@@ -1,8 +1,11 @@
 import { MAX_DNS_VERSIONS } from "@lanthorn/contract";
 import type { ListFormat } from "@lanthorn/dns";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
+import type { Sealing } from "../../../sealing/sealing.ts";
 import { askSource, type FetchFile } from "../../../sources/fetch-source.ts";
 import type { NamesThread } from "../names/names-thread.ts";
+import { createZoneFetch, type ZoneFetchDependencies } from "../transfers/fetch-zone.ts";
+import { isTransferred, keyOf } from "./transfer-key.ts";
 import type { ListRow, ListsStore } from "./store.ts";
 
 /** What an update needs. */
@@ -10,6 +13,8 @@ export interface UpdateDependencies {
   readonly store: ListsStore;
   readonly thread: Pick<NamesThread, "read">;
   readonly fetchFile: FetchFile;
+  readonly addressesOf: ZoneFetchDependencies["addressesOf"];
+  readonly sealing: Sealing;
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;
   readonly random: () => number;
@@ -30,7 +35,7 @@ const DAY_MS = 86_400_000;
  */
 export function updateList(deps: UpdateDependencies, row: ListRow, stop: AbortSignal): Promise<boolean> {
   return askSource({
-    ...deps, maxBytes: MAX_BYTES, what: "block list", take: (published) => takeVersion(deps, row, published.bytes), settle: (outcome) => deps.store.set(null, row.id, outcome),
+    ...deps, fetchFile: isTransferred(row) ? (request) => createZoneFetch(deps, { id: row.id, key: keyOf(deps.sealing, row) })(request) : deps.fetchFile, maxBytes: MAX_BYTES, what: "block list", take: (published) => takeVersion(deps, row, published.bytes), settle: (outcome) => deps.store.set(null, row.id, outcome),
   }, row, stop);
 }
 

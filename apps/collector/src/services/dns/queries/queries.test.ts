@@ -7,6 +7,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { insertMany } from "../../../db/query/write-many.ts";
 import type { AppendedEvent } from "../../../events/log.ts";
 import type { Job } from "../../../jobs/job.ts";
+import { singleKey } from "../../../sealing/keyring.ts";
+import { createSealing } from "../../../sealing/sealing.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../../testing/gateway.ts";
 import { openDns } from "../open.ts";
 import { createQueriesReaction, MAX_ROWS } from "./reaction.ts";
@@ -28,8 +30,8 @@ beforeEach(async () => {
   gateway = await startTestGateway({
     modules(parts) {
       const dns = openDns({ data_dir: folder }, {
-        ...parts, clock, log: silentLog, events: parts.log, onPublished: async () => {}, publish: () => Promise.resolve(true),
-        fetchFile: () => Promise.reject(new Error("nothing is fetched")),
+        ...parts, clock, sealing: createSealing(singleKey(new Uint8Array(32))), log: silentLog, events: parts.log, onPublished: async () => {}, publish: () => Promise.resolve(true),
+        fetchFile: () => Promise.reject(new Error("nothing is fetched")), addressesOf: () => Promise.resolve([]),
       });
       forgetting = dns.retention?.[0] as Job<number>;
       return [dns];

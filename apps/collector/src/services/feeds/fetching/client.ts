@@ -21,6 +21,8 @@ export interface FeedClient {
     readonly url: string; readonly headers: Readonly<Record<string, string>>; readonly secrets?: Readonly<Record<string, string>>;
     readonly stop: AbortSignal;
   }): Promise<IncomingMessage>;
+  /** The addresses of the server that a URL of any scheme names. @throws FeedFailure where the deployment does not allow one of them. */
+  addressesOf(url: URL): Promise<readonly string[]>;
 }
 
 const MAX_REDIRECTS = 5;
@@ -49,13 +51,16 @@ export function createFeedClient(
     }
   };
 
-  const connectionTo = async (target: Target, stop: AbortSignal): Promise<{ readonly socket: Duplex } | { readonly lookup: LookupFunction }> => {
-    if (options.proxy) return { socket: await tunnelTo(options.proxy, target.url, stop) };
+  const allowedOf = async (target: Target): Promise<readonly string[]> => {
     const found = target.address === null ? await deps.resolve(target.host).catch(() => []) : [target.address];
     if (found.length === 0) throw new FeedFailure("unreachable", "the name of its server cannot be resolved");
     const checked = policy.check(target, found);
     if (typeof checked === "string") throw refused(checked);
-    return { lookup: pinned(checked.addresses) };
+    return checked.addresses;
+  };
+
+  const connectionTo = async (target: Target, stop: AbortSignal): Promise<{ readonly socket: Duplex } | { readonly lookup: LookupFunction }> => {
+    return options.proxy ? { socket: await tunnelTo(options.proxy, target.url, stop) } : { lookup: pinned(await allowedOf(target)) };
   };
 
   const once = async (url: URL, headers: Readonly<Record<string, string>>, stop: AbortSignal): Promise<IncomingMessage> => {
@@ -85,6 +90,10 @@ export function createFeedClient(
   };
 
   return {
+    addressesOf(url) {
+      const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+      return allowedOf({ url, host, address: isIP(host) === 0 ? null : host });
+    },
     async get({ url: text, headers, secrets = {}, stop }) {
       let url = new URL(text);
       const { origin } = url;
