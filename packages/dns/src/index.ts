@@ -12,6 +12,9 @@ export { createDatedListReader, type EmitDatedRule } from "./lists/dated-list.ts
 export type { EmitRule, ListOptions } from "./lists/line-parser.ts";
 export { detectFormat } from "./lists/detect-format.ts";
 export { createListGuard, type ListFault, type ListGuard, type ListGuardOptions } from "./lists/list-guards.ts";
+export { ChangesDoNotFit, createTransferReader, type KnownZone, type TransferReader } from "./transfers/read-transfer.ts";
+export { TransferFault } from "./transfers/transfer-fault.ts";
+export { encodeTransferQuestion, readTransferAnswer, serialOf, type TransferQuestion } from "./transfers/transfer-question.ts";
 export { createPassiveDns, type PassiveDns, type PassiveDnsCounters, type PassiveDnsOptions } from "./passive/passive-dns.ts";
 export { DNS_SUSPICIONS, type DnsExchange, type DnsSuspicion, type DnsSuspicionKind } from "./passive/suspicion.ts";
 export type { HelloFact } from "./passive/detectors/encrypted-dns.ts";

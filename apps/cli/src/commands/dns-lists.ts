@@ -14,6 +14,8 @@ type Rest = Pick<Connection, "rest">;
 export interface DnsListOptions {
   readonly url?: string;
   readonly checksum?: string;
+  /** A file here with the key that a zone is transferred with. */
+  readonly tsig?: string;
   /** A file in the collector's folder. */
   readonly file?: string;
   /** A file here, whose names are sent. */
@@ -30,11 +32,12 @@ export async function listDnsLists({ rest }: Rest): Promise<Answer> {
 }
 
 /** Adds a list. @throws CliError `bad-option`. */
-export async function addDnsList({ rest }: Rest, name: string, { url, checksum, file, names, category, format, site }: DnsListOptions): Promise<Answer> {
+export async function addDnsList({ rest }: Rest, name: string, { url, checksum, tsig, file, names, category, format, site }: DnsListOptions): Promise<Answer> {
   if ([url, file, names].filter((one) => one !== undefined).length !== 1) throw new CliError("bad-option", "say where the names come from: one of --url, --file and --names");
   const made = await rest.createDnsList({
     name, category, interval_hours: 24, enabled: true, automatic: true, may_rewrite: false, format: (format ?? null) as DnsListCreate["format"], ...await siteFilter(rest, site), ...(url !== undefined && { url }),
     ...(file !== undefined && { file }), ...(checksum !== undefined && { checksum_url: checksum }), ...(names !== undefined && { names: await readFile(names, "utf8") }),
+    ...(tsig !== undefined && { tsig: readKey(await readFile(tsig, "utf8")) }),
   });
   const observed = (await collect((query) => rest.listDnsPolicies(query))).filter(({ mode }) => mode === "observe");
   return {
@@ -44,6 +47,13 @@ export async function addDnsList({ rest }: Rest, name: string, { url, checksum, 
       ...observed.map((policy) => `The policy ${plainText(policy.name)} only observes. To block: lanthorn dns policies enforce "${plainText(policy.name)}"`),
     ],
   };
+}
+
+/** `hmac-sha256:name:secret`, as name servers' own tools have it; the algorithm may be left out. @throws CliError `bad-option`. */
+function readKey(text: string): NonNullable<DnsListCreate["tsig"]> {
+  const [secret = "", name = "", algorithm = "hmac-sha256", ...rest] = text.trim().split(":").toReversed();
+  if (name === "" || rest.length > 0) throw new CliError("bad-option", "the file of --tsig must have a key as hmac-sha256:name:secret");
+  return { name, algorithm: algorithm as NonNullable<DnsListCreate["tsig"]>["algorithm"], secret };
 }
 
 /** Has the source of a list asked now. */

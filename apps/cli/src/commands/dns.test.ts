@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { DnsCheck, DnsList } from "@lanthorn/contract";
 import { expect, test } from "vitest";
 import { formatAnswer } from "../answer.ts";
@@ -47,4 +50,26 @@ test("a list comes from one place, its versions say what was not understood, and
   expect(formatAnswer(await listDnsVersions(connection, "ads"), false)).toContain("line 7 is none: x");
   expect((await setPolicyMode(connection, "Everyone", "enforce")).text).toContain("enforces");
   await expect(listDnsVersions(connection, "none")).rejects.toMatchObject({ code: "not-found" });
+});
+
+test("a zone is added with the key of a file, and what is no key is refused", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "lanthorn-key-"));
+  const sent: unknown[] = [];
+  const connection = connect({
+    createDnsList: (wish: unknown) => Promise.resolve((sent.push(wish), { id: ID, name: "zone", category: "malware", kind: "url", active: null, checked_at: null, enabled: true, error: null })),
+    listDnsPolicies: () => Promise.resolve(page([])),
+  });
+  const add = async (text: string) => {
+    writeFileSync(join(folder, "key"), text);
+    return addDnsList(connection, "zone", { url: "axfr://192.0.2.53/rpz.example", tsig: join(folder, "key"), category: "malware" });
+  };
+  try {
+    await add("hmac-sha512:transfer:c2VjcmV0\n");
+    await add("transfer:c2VjcmV0");
+    expect(sent).toMatchObject([{ tsig: { algorithm: "hmac-sha512", name: "transfer", secret: "c2VjcmV0" } }, { tsig: { algorithm: "hmac-sha256", name: "transfer" } }]);
+    await expect(add("secret")).rejects.toMatchObject({ code: "bad-option" });
+    await expect(add("a:b:c:d")).rejects.toMatchObject({ code: "bad-option" });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

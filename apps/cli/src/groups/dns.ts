@@ -53,7 +53,8 @@ function addListCommands(dns: Command, { answering }: GroupDependencies): void {
   const lists = dns.command("lists").description("where names come from");
   answering(lists.command("list", { isDefault: true }).description("list block lists with the version that counts"), (connection) => listDnsLists(connection));
   answering(
-    lists.command("add <name>").description("add a block list").option("--url <url>", "downloaded from here: text, or text packed by gzip").option("--checksum <url>", "where the MD5 or SHA-256 of the download is")
+    lists.command("add <name>").description("add a block list").option("--url <url>", "downloaded from here: text, or text packed by gzip; axfr://server/zone for a zone that is transferred").option("--checksum <url>", "where the MD5 or SHA-256 of the download is")
+      .option("--tsig <file>", "a file here with the key for a zone: hmac-sha256:name:secret")
       .option("--file <name>", "a file in the collector's folder dns-lists").option("--names <file>", "a file here, whose names are sent").option("--category <word>", "what its names are: advertising, phishing, malware", "other")
       .addOption(new Option("--format <format>", "how it is written; found out if left out").choices(DNS_LIST_FORMATS)).option("--site <site>", "only for one site, by its name or id"),
     (connection, name: string, options: DnsListOptions) => addDnsList(connection, name, options),

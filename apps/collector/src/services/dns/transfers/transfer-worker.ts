@@ -1,8 +1,7 @@
 // The thread in which a zone is transferred: a million records take seconds to be read, and some hundred megabytes.
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
-import { FileRefused } from "../../../sources/file-refused.ts";
-import { ChangesDoNotFit, type KnownZone, type TransferReader } from "./read-transfer.ts";
+import { ChangesDoNotFit, type KnownZone, TransferFault, type TransferReader } from "@lanthorn/dns";
 import { openSession, type TransferSession } from "./transfer-session.ts";
 import type { TransferOutcome, TransferTask } from "./transfer-messages.ts";
 
@@ -10,7 +9,7 @@ import type { TransferOutcome, TransferTask } from "./transfer-messages.ts";
 const HEAD = /^; serial (\d{1,10})$/;
 
 const outcome = await run(workerData as TransferTask).catch((error: unknown): TransferOutcome => {
-  if (error instanceof FileRefused) return { kind: "fault", reason: error.message };
+  if (error instanceof TransferFault) return { kind: "fault", reason: error.message };
   throw error;
 });
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
@@ -37,7 +36,7 @@ async function run({ addresses, port, zone, key, serial, base, path, maxBytes }:
 
 /** Changes that do not fit, and a server that knows none, are no fault: the whole zone is asked for. */
 function noChanges(error: unknown): null {
-  if (error instanceof ChangesDoNotFit || error instanceof FileRefused) return null;
+  if (error instanceof ChangesDoNotFit || error instanceof TransferFault) return null;
   throw error;
 }
 

@@ -1,12 +1,13 @@
 import { createHmac } from "node:crypto";
-import { encodeDns } from "@lanthorn/packets";
+import { encodeTransferQuestion, TransferFault } from "@lanthorn/dns";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { FileRefused } from "../../../sources/file-refused.ts";
 import { signQuestion, type TsigKey } from "./tsig.ts";
 
 const KEY: TsigKey = { name: "Transfer.Key", algorithm: "hmac-sha256", secret: Buffer.from("a secret of thirty-two bytes ....") };
-const QUESTION = encodeDns({ id: 7, questions: [{ name: "rpz.example", type: 252 }] });
+const QUESTION = encodeTransferQuestion({ kind: "whole", zone: "rpz.example" }, 7);
+/** @param code Of the response. */
+const response = (code: number) => QUESTION.map((byte, at) => (at === 2 ? 0x80 : at === 3 ? code : byte));
 const NOW = 1_700_000_000;
 
 test("a question is signed over itself and the key's name in small letters", () => {
@@ -23,18 +24,18 @@ test("a question is signed over itself and the key's name in small letters", () 
 test("an answer that is not signed, cut, changed or any bytes is refused", () => {
   const { bytes } = signQuestion(QUESTION, KEY, NOW);
   const check = (message: Uint8Array, now = NOW) => signQuestion(QUESTION, KEY, NOW).answer.check(message, now);
-  expect(() => check(encodeDns({ id: 7, isResponse: true, questions: [{ name: "rpz.example", type: 252 }] }))).toThrow("does not sign");
+  expect(() => check(response(0))).toThrow("does not sign");
   // The question itself is signed, but not as an answer to it.
   expect(() => check(bytes)).toThrow("signature of its server's answer is wrong");
   expect(() => signQuestion(QUESTION, KEY, NOW).answer.end()).toThrow("does not sign the end");
-  const refused = encodeDns({ id: 7, isResponse: true, responseCode: 5, questions: [{ name: "rpz.example", type: 252 }] });
+  const refused = response(5);
   expect(check(refused)).toBe(refused);
-  for (let length = 0; length < bytes.length; length += 1) expect(() => check(bytes.subarray(0, length))).toThrow(FileRefused);
+  for (let length = 0; length < bytes.length; length += 1) expect(() => check(bytes.subarray(0, length))).toThrow(TransferFault);
   fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (any) => {
     try {
       check(any);
     } catch (error) {
-      expect(error).toBeInstanceOf(FileRefused);
+      expect(error).toBeInstanceOf(TransferFault);
     }
   }));
 });

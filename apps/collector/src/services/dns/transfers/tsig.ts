@@ -1,7 +1,6 @@
 /** Signs a question for a zone, and checks what comes back. @see RFC 8945 */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { DNS_TYPE, encodeDns } from "@lanthorn/packets";
-import { FileRefused } from "../../../sources/file-refused.ts";
+import { TransferFault } from "@lanthorn/dns";
 
 /** Algorithms by the names that servers know them by. @see RFC 8945 section 6 */
 export const TSIG_HASHES = { "hmac-sha1": "sha1", "hmac-sha224": "sha224", "hmac-sha256": "sha256", "hmac-sha384": "sha384", "hmac-sha512": "sha512" } as const;
@@ -15,9 +14,9 @@ export interface TsigKey {
 
 /** Checks the messages of one answer, in their order. */
 export interface TsigAnswer {
-  /** @returns The message without its signature. @throws FileRefused where it is not the server's, or too old. */
+  /** @returns The message without its signature. @throws TransferFault where it is not the server's, or too old. */
   check(message: Uint8Array, nowSeconds: number): Uint8Array;
-  /** @throws FileRefused where the last message was not signed. */
+  /** @throws TransferFault where the last message was not signed. */
   end(): void;
 }
 
@@ -50,21 +49,21 @@ function createAnswer(key: TsigKey, requestMac: Uint8Array): TsigAnswer {
       if (found === null) {
         // What refuses the question before the key was looked at is not signed.
         if (isFirst && ((message[3] ?? 0) & 15) !== 0) return message;
-        if (isFirst || unsigned.length >= MAX_UNSIGNED) throw new FileRefused("its server does not sign its answer");
+        if (isFirst || unsigned.length >= MAX_UNSIGNED) throw new TransferFault("its server does not sign its answer");
         unsigned.push(message);
         return message;
       }
       const { tsig, stripped } = found;
-      if (tsig.error !== 0) throw new FileRefused(`its server refuses the key: ${ERRORS[tsig.error] ?? `error ${tsig.error}`}`);
+      if (tsig.error !== 0) throw new TransferFault(`its server refuses the key: ${ERRORS[tsig.error] ?? `error ${tsig.error}`}`);
       const tail = isFirst ? variablesOf(key, tsig) : Buffer.concat([timeOf(tsig.seconds), u16(tsig.fudge)]);
       const own = hmac(key, [u16(before.length), before, ...unsigned, stripped, tail]);
-      if (tsig.mac.length !== own.length || !timingSafeEqual(tsig.mac, own)) throw new FileRefused("the signature of its server's answer is wrong");
-      if (Math.abs(nowSeconds - tsig.seconds) > tsig.fudge) throw new FileRefused("its server's answer was signed too long ago: compare the clocks");
+      if (tsig.mac.length !== own.length || !timingSafeEqual(tsig.mac, own)) throw new TransferFault("the signature of its server's answer is wrong");
+      if (Math.abs(nowSeconds - tsig.seconds) > tsig.fudge) throw new TransferFault("its server's answer was signed too long ago: compare the clocks");
       [before, unsigned, isFirst] = [tsig.mac, [], false];
       return stripped;
     },
     end() {
-      if (isFirst || unsigned.length > 0) throw new FileRefused("its server does not sign the end of its answer");
+      if (isFirst || unsigned.length > 0) throw new TransferFault("its server does not sign the end of its answer");
     },
   };
 }
@@ -77,10 +76,10 @@ interface Tsig {
   readonly other: Uint8Array;
 }
 
-/** Null where the last record is none. @throws FileRefused for what is no message. */
+/** Null where the last record is none. @throws TransferFault for what is no message. */
 function readTsig(message: Uint8Array): { readonly tsig: Tsig; readonly stripped: Uint8Array } | null {
   const bytes = Buffer.from(message.buffer, message.byteOffset, message.length);
-  const broken = () => new FileRefused("its server's answer is no DNS message");
+  const broken = () => new TransferFault("its server's answer is no DNS message");
   const need = (end: number) => {
     if (end > bytes.length) throw broken();
     return end;
@@ -130,9 +129,10 @@ function hmac({ algorithm, secret }: TsigKey, parts: readonly Uint8Array[]): Buf
   return own.digest();
 }
 
-/** In small letters: section 4.3.3. */
+/** In small letters: section 4.3.3. Names of keys have no other letters than host names have. */
 function wireNameOf(name: string): Uint8Array {
-  return encodeDns({ questions: [{ name: name.toLowerCase(), type: DNS_TYPE.a }] }).subarray(HEADER, -4);
+  const labels = name.toLowerCase().split(".").filter((label) => label !== "").map((label) => Buffer.from(label, "latin1"));
+  return Buffer.concat([...labels.flatMap((label) => [Buffer.from([label.length]), label]), Buffer.alloc(1)]);
 }
 
 function u16(value: number): Buffer {

@@ -1,16 +1,16 @@
 /** What the records of a transfer say, as they come. @see RFC 5936 section 2.2, RFC 1995 section 4 */
 import { DNS_TYPE, type DnsRecord } from "@lanthorn/packets";
-import { FileRefused } from "../../../sources/file-refused.ts";
+import { TransferFault } from "./transfer-fault.ts";
 import { recordLine } from "./zone-records.ts";
 
 /** Takes the records of one transfer. */
 export interface TransferReader {
-  /** @returns Whether that was the last one. @throws FileRefused for what is no transfer, and where it grows too large. */
+  /** @returns Whether that was the last one. @throws TransferFault for what is no transfer, and where it grows too large. */
   push(record: DnsRecord): boolean;
   /** Whether there is nothing that is newer. */
   readonly isSame: boolean;
   readonly serial: number;
-  /** The zone's lines. @throws FileRefused where the transfer is not whole. */
+  /** The zone's lines. @throws TransferFault where the transfer is not whole. */
   lines(): Iterable<string>;
 }
 
@@ -37,7 +37,7 @@ export function createTransferReader(known: KnownZone | null, maxBytes: number):
     const line = recordLine(record);
     if (line === null || zone.has(line)) return;
     bytes += line.length + 1;
-    if (bytes > maxBytes) throw new FileRefused(`it has more than ${maxBytes / 1e6} MB`);
+    if (bytes > maxBytes) throw new TransferFault(`it has more than ${maxBytes / 1e6} MB`);
     zone.add(line);
   };
   const remove = (record: DnsRecord) => {
@@ -50,7 +50,7 @@ export function createTransferReader(known: KnownZone | null, maxBytes: number):
   const onSoa = (record: DnsRecord, own: number): boolean => {
     if (state === "whole" || (state === "adding" && own === serial)) {
       state = "end";
-      if (zone.size === 0) throw new FileRefused("it has no records");
+      if (zone.size === 0) throw new TransferFault("it has no records");
       return true;
     }
     if (state === "removing") {
@@ -63,7 +63,7 @@ export function createTransferReader(known: KnownZone | null, maxBytes: number):
     return false;
   };
   const begin = (record: DnsRecord, own: number | null): boolean => {
-    if (own === null) throw new FileRefused("its server's answer does not begin with the zone's SOA");
+    if (own === null) throw new TransferFault("its server's answer does not begin with the zone's SOA");
     serial = own;
     state = known?.serial === own ? "end" : "second";
     if (state === "second" && known === null) add(record);
@@ -101,7 +101,7 @@ export function createTransferReader(known: KnownZone | null, maxBytes: number):
       return false;
     },
     lines() {
-      if (state !== "end") throw new FileRefused("its server stopped before the end of the zone");
+      if (state !== "end") throw new TransferFault("its server stopped before the end of the zone");
       return zone;
     },
   };
