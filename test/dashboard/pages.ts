@@ -51,6 +51,24 @@ export const TOUR: readonly Tour[] = [
       await page.getByRole("heading", { name: "What it is" }).waitFor();
     },
   },
+  { name: "map", title: /^Map/, go: byKeys("g", "m") },
+  {
+    name: "map-station", title: /^Map/,
+    async go(page) {
+      const switches = page.getByRole("button", { name: "switch" });
+      await switches.or(page.getByText("No link is known yet")).first().waitFor();
+      if (await switches.count() === 0) return;
+      await switches.first().press("Enter");
+      await page.getByRole("region", { name: "What is chosen" }).waitFor();
+    },
+  },
+  {
+    name: "map-table", title: /^Map/,
+    async go(page) {
+      await page.keyboard.press("t");
+      await page.getByRole("table").or(page.getByText("No link is known yet")).first().waitFor();
+    },
+  },
   { name: "alerts", title: /^Alerts/, go: byKeys("g", "a") },
   {
     name: "alert", title: /^Alerts/,

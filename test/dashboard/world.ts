@@ -1,4 +1,4 @@
-import type { ProbeEvent } from "@lanthorn/contract";
+import type { ProbeEvent, SwitchReport } from "@lanthorn/contract";
 import { toInstant } from "@lanthorn/runtime";
 import { createRequest } from "../../apps/collector/src/certificates/testing/request.ts";
 import { waitFor } from "../lab/wait-for.ts";
@@ -67,5 +67,20 @@ function hostileEvents(at: string): readonly ProbeEvent[] {
         client_ip: ATTACKER.ip, name, type: "A", action: action as "blocked", list: action === "resolved" ? "" : "<i>ads</i>", times: 12, last_at: at,
       })),
     } },
+    { type: "switch_report", occurred_at: at, data: hostileSwitch(hostname) },
   ];
+}
+
+/** A switch that calls itself, its ports and its neighbors what an attacker would. */
+function hostileSwitch(name: string): SwitchReport {
+  const port = (portName: string, role: "access" | "uplink") => ({ name: portName, alias: name, mac: "" as const, up: true, speed_mbps: 1000, role, mac_count: 1 });
+  return {
+    ip: "10.9.0.2", answers: true, system_name: name, system_description: name, object_id: "", engine_id: "", macs: ["02:00:5e:10:00:02"],
+    ports: [port("Gi1/0/3\u202E", "access"), port("<b>uplink</b>", "uplink")],
+    neighbors: [{
+      port: "<b>uplink</b>", protocol: "lldp", chassis_id: "02:00:5e:10:00:01", chassis_id_type: "mac", port_id: "{{7*7}}", port_description: name,
+      system_name: "<svg onload=document.title=1>", system_description: name, capabilities: ["bridge", "router"], management_addresses: [], vlan_ids: [],
+    }],
+    hosts: [{ mac: ATTACKER.mac, port: "Gi1/0/3\u202E", vlan: 20 }], addresses: [],
+  };
 }

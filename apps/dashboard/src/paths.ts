@@ -1,2 +1,14 @@
 /** Every path that shows a page. The collector answers these with `index.html`, and nothing else. */
-export const PAGE_PATHS = ["/", "/devices", "/devices/$deviceId", "/alerts", "/alerts/$alertId", "/sites", "/live", "/scans", "/scans/$scanId", "/vulnerabilities", "/captures", "/captures/$pcapId", "/sensors", "/sensors/dns", "/sensors/dns/queries", "/sensors/dns/lists", "/sensors/ids", "/sensors/ids/rules", "/sensors/guards", "/settings/integrations", "/settings/keys"] as const;
+export const PAGE_PATHS = [
+  "/",
+  "/devices", "/devices/$deviceId",
+  "/map",
+  "/alerts", "/alerts/$alertId",
+  "/sites",
+  "/live",
+  "/scans", "/scans/$scanId",
+  "/vulnerabilities",
+  "/captures", "/captures/$pcapId",
+  "/sensors", "/sensors/dns", "/sensors/dns/queries", "/sensors/dns/lists", "/sensors/ids", "/sensors/ids/rules", "/sensors/guards",
+  "/settings/integrations", "/settings/keys",
+] as const;

@@ -1,6 +1,7 @@
 import { AffectedCvesQuery, AlertsQuery, DevicesQuery, DnsQueriesQuery, DnsStatsQuery, EventsQuery, IdsRulesQuery, IdsSiteQuery, IdsStatsQuery, PcapsQuery, ScansQuery } from "@lanthorn/contract";
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, redirect, retainSearchParams } from "@tanstack/react-router";
 import { checkSearch, parseSearch, stringifySearch } from "./checked-search.ts";
+import { MapSearch } from "./map/search.ts";
 import { Empty } from "./states/answer.tsx";
 import { ErrorNote } from "./states/error-note.tsx";
 import { Page } from "./parts/page.tsx";
@@ -29,6 +30,10 @@ const device = createRoute({
   component: lazyRouteComponent(() => import("./device/device-page.tsx"), "DevicePage"),
 });
 
+const map = createRoute({
+  getParentRoute: () => root, path: "/map", validateSearch: checkSearch(MapSearch),
+  component: lazyRouteComponent(() => import("./map/map-page.tsx"), "MapPage"),
+});
 const alerts = createRoute({
   getParentRoute: () => root, path: "/alerts", validateSearch: checkSearch(AlertsQuery),
   component: lazyRouteComponent(() => import("./alerts/alerts-page.tsx"), "AlertsPage"),
@@ -107,7 +112,12 @@ const keys = createRoute({
 /** The pages and their addresses. @param basepath The path that the collector is below, as a proxy shows it. */
 export function createPages(basepath: string) {
   return createRouter({
-    routeTree: root.addChildren([overview, devices, device, alerts.addChildren([alert]), live, scans, scan, vulnerabilities, captures, capture, sensors, dns, dnsQueries, dnsLists, ids, idsRules, guards, sites, integrations, keys]),
+    routeTree: root.addChildren([
+      overview, devices, device, alerts.addChildren([alert]), live, scans, scan, vulnerabilities, captures, capture,
+      sensors, dns, dnsQueries, dnsLists, ids, idsRules, guards,
+      map,
+      sites, integrations, keys,
+    ]),
     basepath, parseSearch, stringifySearch, scrollRestoration: false, defaultPreload: false,
   });
 }

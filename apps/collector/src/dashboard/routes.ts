@@ -8,12 +8,13 @@ import { createRouter } from "../gateway/route.ts";
 import type { PageFile, PageFiles } from "./files.ts";
 
 /**
- * Scripts and styles come from here alone, none is written into the page, and no text becomes HTML or a script.
+ * Scripts and styles come from here alone, none is written into the page, and no text becomes HTML or a script; the address of the
+ * map's worker alone is made by a policy of the page.
  * @see https://www.w3.org/TR/CSP3/ https://www.w3.org/TR/trusted-types/
  */
 const PAGE_POLICY = [
-  "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'", "form-action 'none'",
-  "frame-ancestors 'none'", "base-uri 'self'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+  "default-src 'none'", "script-src 'self'", "worker-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'", "form-action 'none'",
+  "frame-ancestors 'none'", "base-uri 'self'", "require-trusted-types-for 'script'", "trusted-types lanthorn-map",
 ].join("; ");
 
 /** Names of files hold a hash of what is in them. */

@@ -2,7 +2,9 @@ import type { IconName } from "../parts/icon.tsx";
 
 /** A page of the rail, and the keys that lead to it. */
 export interface NavItem {
-  readonly to: "/" | "/devices" | "/alerts" | "/live" | "/scans" | "/vulnerabilities" | "/captures" | "/sensors" | "/sites" | "/settings/integrations" | "/settings/keys";
+  readonly to: "/" | "/devices" | "/alerts" | "/live" | "/scans" | "/vulnerabilities" | "/captures" | "/sensors" | "/sites"
+    | "/map"
+    | "/settings/integrations" | "/settings/keys";
   readonly title: string;
   readonly icon: IconName;
   readonly keys: string;
@@ -12,6 +14,7 @@ export interface NavItem {
 export const NAV_ITEMS: readonly NavItem[] = [
   { to: "/", title: "Overview", icon: "overview", keys: "g o" },
   { to: "/devices", title: "Devices", icon: "devices", keys: "g d" },
+  { to: "/map", title: "Map", icon: "map", keys: "g m" },
   { to: "/alerts", title: "Alerts", icon: "alerts", keys: "g a" },
   { to: "/live", title: "Live", icon: "live", keys: "g l" },
   { to: "/scans", title: "Scans", icon: "scans", keys: "g c" },

@@ -1,0 +1,60 @@
+import type { Topology, TopologyEdge, TopologyNode } from "@lanthorn/contract";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import { Button } from "../parts/button.tsx";
+import { Mark } from "../parts/mark.tsx";
+import { Panel } from "../parts/page.tsx";
+import { Foreign, showForeign } from "../texts/foreign.tsx";
+import { Moment } from "../texts/moment.tsx";
+import styles from "./links-table.module.css";
+import { byName, type Picture } from "./picture.ts";
+
+const route = getRouteApi("/map");
+const STEP = 200;
+const TONES = { up: "good", unknown: "warn", gone: "calm" } as const;
+
+/** The links of the map, those of hosts as well, by the names of their ends. */
+export function LinksTable({ topology: { nodes, edges }, picture }: { readonly topology: Topology; readonly picture: Picture }) {
+  const [shown, setShown] = useState(STEP);
+  const rows = useMemo(() => {
+    const byId = new Map(nodes.map((node) => [node.id, node]));
+    const drawn = new Set([...picture.cables.map(({ edge }) => edge), ...picture.stations.flatMap(({ folds }) => folds.flatMap(({ hosts }) => hosts.map(({ edge }) => edge)))]);
+    return edges.flatMap((edge) => {
+      const [source, target] = [byId.get(edge.source), byId.get(edge.target)];
+      return source && target && drawn.has(edge) ? [{ edge, source, target }] : [];
+    }).toSorted((one, other) => byName(one.source.name, other.source.name) || byName(one.edge.source_port, other.edge.source_port) || byName(one.target.name, other.target.name) || byName(one.edge.id, other.edge.id));
+  }, [nodes, edges, picture]);
+  return (
+    <Panel title={`${rows.length.toLocaleString("en")} ${rows.length === 1 ? "link" : "links"}`} isFlush>
+      <table>
+        <thead><tr><th scope="col">From</th><th scope="col">Port</th><th scope="col">To</th><th scope="col">Port</th><th scope="col">Shown by</th><th scope="col">VLAN</th><th scope="col">State</th><th scope="col">Last seen</th></tr></thead>
+        <tbody>{rows.slice(0, shown).map((row) => <LinkRow key={row.edge.id} {...row} />)}</tbody>
+      </table>
+      {rows.length > shown && <p className={styles["more"]}><Button onClick={() => setShown(shown + STEP)}>Show more</Button></p>}
+    </Panel>
+  );
+}
+
+function LinkRow({ edge, source, target }: { readonly edge: TopologyEdge; readonly source: TopologyNode; readonly target: TopologyNode }) {
+  return (
+    <tr>
+      <td><NodeLink node={source} /></td>
+      <td><code>{showForeign(edge.source_port, 40) || "–"}</code></td>
+      <td><NodeLink node={target} /></td>
+      <td><code>{showForeign(edge.target_port, 40) || "–"}</code></td>
+      <td>{edge.protocols.join(", ")}</td>
+      <td>{edge.native_vlan ?? "–"}</td>
+      <td><Mark tone={TONES[edge.state]}>{edge.state}</Mark></td>
+      <td><Moment at={edge.last_seen} /></td>
+    </tr>
+  );
+}
+
+function NodeLink({ node }: { readonly node: TopologyNode }) {
+  const { focus } = route.useSearch();
+  return (
+    <Link to="/map" search={(before) => ({ ...before, view: undefined, focus: node.id })} aria-current={focus === node.id ? "true" : undefined} title="Show it on the map">
+      <Foreign text={node.name || node.ip || node.mac || "unnamed"} longest={60} />
+    </Link>
+  );
+}

@@ -1,0 +1,147 @@
+import type { Topology, TopologyEdge, TopologyNode } from "@lanthorn/contract";
+
+/** A host at a port of a switch. */
+export interface Host {
+  readonly node: TopologyNode;
+  readonly edge: TopologyEdge;
+}
+
+/** The hosts at one port, or at several ports together (`port` is empty then). */
+export interface Fold {
+  readonly port: string;
+  /** How many ports these are. */
+  readonly ports: number;
+  readonly hosts: readonly Host[];
+}
+
+/** A probe, a switch, a router, an access point or a neighbor, with its hosts folded. */
+export interface Station {
+  readonly node: TopologyNode;
+  /** Whether it reports its own ports. */
+  readonly isSwitch: boolean;
+  /** The ports with the most hosts; the others are one fold. */
+  readonly folds: readonly Fold[];
+}
+
+/** A cable between two stations. `upper` is the end nearer to the core. */
+export interface Cable {
+  readonly edge: TopologyEdge;
+  readonly upper: string;
+  readonly lower: string;
+  readonly upperPort: string;
+  readonly lowerPort: string;
+}
+
+/** What is drawn. Its order is that of names, whatever the order of the answer. */
+export interface Picture {
+  readonly stations: readonly Station[];
+  readonly cables: readonly Cable[];
+  readonly hosts: number;
+}
+
+/** More lines make a switch of 48 ports taller than the screen. */
+const MAX_FOLDS = 4;
+const INFRASTRUCTURE = ["bridge", "router", "wlan-ap"];
+
+const collator = new Intl.Collator("en", { numeric: true });
+
+/** Orders names as people do: port 2 before port 10. */
+export const byName = (one: string, other: string): number => collator.compare(one, other) || (one < other ? -1 : Number(one > other));
+
+/**
+ * Makes a picture of the links: infrastructure with its hosts folded.
+ * @param hops How many cables around `focus` are shown; everything without it. A host counts as the switch that it is at.
+ */
+export function pictureOf({ nodes, edges }: Pick<Topology, "nodes" | "edges">, { focus, hops }: {
+  readonly focus?: string | undefined; readonly hops?: number | undefined;
+} = {}): Picture {
+  const isStation = stationTest(edges);
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const all = edges.flatMap((edge): readonly Host[] => {
+    const node = byId.get(edge.target);
+    return node && !isStation(node) ? [{ node, edge }] : [];
+  });
+  const hostsAt = groupBy(all, ({ edge }) => edge.source);
+  const stations = nodes.filter(isStation).toSorted((one, other) => byName(one.name, other.name) || byName(one.id, other.id));
+  const links = edges.filter(({ source, target }) => [source, target].every((id) => {
+    const node = byId.get(id);
+    return node !== undefined && isStation(node);
+  })).toSorted((one, other) => byName(one.id, other.id));
+  const depths = depthsOf(stations, links);
+  const start = all.find(({ node }) => node.id === focus)?.edge.source ?? focus;
+  const near = start === undefined || hops === undefined || !byId.has(start) ? null : distancesFrom([start], neighborsOf(links));
+  const isShown = (id: string) => near === null || (near.get(id) ?? Number.POSITIVE_INFINITY) <= (hops ?? 0);
+  const shown = stations.filter(({ id }) => isShown(id)).map((node) => ({ node, isSwitch: reportsPorts(node.id, edges), folds: fold(hostsAt.get(node.id) ?? []) }));
+  return {
+    stations: shown,
+    cables: links.filter(({ source, target }) => isShown(source) && isShown(target)).map((edge) => cableOf(edge, depths)),
+    hosts: shown.reduce((sum, { folds }) => sum + folds.reduce((count, { hosts }) => count + hosts.length, 0), 0),
+  };
+}
+
+/** @returns Whether links are known by a node's own report. */
+export function reportsPorts(id: string, edges: readonly TopologyEdge[]): boolean {
+  return edges.some(({ kind, source }) => source === id && kind !== "probe");
+}
+
+/** Hosts at the ports of one station, by port. */
+function fold(hosts: readonly Host[]): readonly Fold[] {
+  const ports = [...groupBy(hosts, ({ edge }) => edge.source_port)].map(([port, at]) => ({
+    port, ports: 1, hosts: at.toSorted((one, other) => byName(one.node.name, other.node.name) || byName(one.node.id, other.node.id)),
+  })).toSorted((one, other) => other.hosts.length - one.hosts.length || byName(one.port, other.port));
+  if (ports.length <= MAX_FOLDS) return ports;
+  // A single host beside others says less than its switch: ports that have one go together.
+  const full = ports.filter(({ hosts: at }) => at.length > 1).slice(0, MAX_FOLDS - 1);
+  const rest = ports.slice(full.length);
+  return [...full, { port: "", ports: rest.length, hosts: rest.toSorted((one, other) => byName(one.port, other.port)).flatMap(({ hosts: at }) => at) }];
+}
+
+function stationTest(edges: readonly TopologyEdge[]): (node: TopologyNode) => boolean {
+  const known = new Set(edges.flatMap(({ kind, source, target }) => (kind === "access" ? [source] : [source, target])));
+  return ({ id, kind, capabilities }) => kind === "probe" || known.has(id)
+    || (capabilities.some((name) => INFRASTRUCTURE.includes(name)) && !capabilities.includes("telephone") && !capabilities.includes("station"));
+}
+
+function cableOf(edge: TopologyEdge, depths: ReadonlyMap<string, number>): Cable {
+  const { source, target, source_port: sourcePort, target_port: targetPort } = edge;
+  const order = (depths.get(source) ?? 0) - (depths.get(target) ?? 0) || byName(source, target);
+  return order <= 0 ? { edge, upper: source, lower: target, upperPort: sourcePort, lowerPort: targetPort }
+    : { edge, upper: target, lower: source, upperPort: targetPort, lowerPort: sourcePort };
+}
+
+/** How far each station is from the core of its part of the network: the router, or else the switch, with the most cables. */
+function depthsOf(stations: readonly TopologyNode[], links: readonly TopologyEdge[]): ReadonlyMap<string, number> {
+  const neighbors = neighborsOf(links);
+  const weight = ({ id, kind, capabilities }: TopologyNode) =>
+    (neighbors.get(id)?.length ?? 0) + (kind === "probe" ? -1000 : 0) + (capabilities.includes("router") ? 1000 : 0);
+  const depths = new Map<string, number>();
+  for (const { id } of stations.toSorted((one, other) => weight(other) - weight(one))) {
+    if (depths.has(id)) continue;
+    for (const [each, depth] of distancesFrom([id], neighbors)) depths.set(each, depth);
+  }
+  return depths;
+}
+
+function neighborsOf(links: readonly TopologyEdge[]): ReadonlyMap<string, readonly string[]> {
+  const pairs = links.flatMap(({ source, target }) => [[source, target], [target, source]] as const);
+  return new Map([...groupBy(pairs, ([from]) => from)].map(([from, all]) => [from, all.map(([, to]) => to)]));
+}
+
+function distancesFrom(starts: readonly string[], neighbors: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, number> {
+  const distances = new Map(starts.map((id) => [id, 0]));
+  // Entries that are added while it runs are visited as well.
+  for (const [id, distance] of distances) {
+    for (const next of neighbors.get(id) ?? []) if (!distances.has(next)) distances.set(next, distance + 1);
+  }
+  return distances;
+}
+
+function groupBy<T>(all: readonly T[], keyOf: (one: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of all) {
+    const group = groups.get(keyOf(one));
+    if (group) group.push(one);
+    else groups.set(keyOf(one), [one]);
+  }
+  return groups;
+}
