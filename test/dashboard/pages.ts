@@ -92,6 +92,10 @@ export const TOUR: readonly Tour[] = [
   { name: "integrations", title: /^Integrations/, go: byKeys("g", "i") },
   { name: "sites", title: /^Sites and probes/, go: byKeys("g", "s") },
   { name: "api-keys", title: /^API keys/, go: byKeys("g", "k") },
+  { name: "vault", title: /^Vault/, go: byKeys("g", "w") },
+  { name: "users", title: /^Users/, go: byKeys("g", "u") },
+  { name: "audit", title: /^Audit log/, go: byKeys("g", "t") },
+  { name: "backups", title: /^Backups/, go: byKeys("g", "b") },
 ];
 
 /** As much of a window as is looked at; its types are not those of Node. */

@@ -10,5 +10,6 @@ export const PAGE_PATHS = [
   "/vulnerabilities",
   "/captures", "/captures/$pcapId",
   "/sensors", "/sensors/dns", "/sensors/dns/queries", "/sensors/dns/lists", "/sensors/ids", "/sensors/ids/rules", "/sensors/guards",
-  "/settings/integrations", "/settings/keys",
+  "/vault",
+  "/settings/integrations", "/settings/keys", "/settings/users", "/settings/audit", "/settings/backups",
 ] as const;

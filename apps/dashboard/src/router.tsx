@@ -1,4 +1,4 @@
-import { AffectedCvesQuery, AlertsQuery, DevicesQuery, DnsQueriesQuery, DnsStatsQuery, EventsQuery, IdsRulesQuery, IdsSiteQuery, IdsStatsQuery, PcapsQuery, ScansQuery } from "@lanthorn/contract";
+import { AffectedCvesQuery, AlertsQuery, AuditQuery, DevicesQuery, DnsQueriesQuery, DnsStatsQuery, EventsQuery, IdsRulesQuery, IdsSiteQuery, IdsStatsQuery, PcapsQuery, ScansQuery, UsersQuery } from "@lanthorn/contract";
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, redirect, retainSearchParams } from "@tanstack/react-router";
 import { checkSearch, parseSearch, stringifySearch } from "./checked-search.ts";
 import { MapSearch } from "./map/search.ts";
@@ -109,6 +109,24 @@ const keys = createRoute({
   component: lazyRouteComponent(() => import("./settings/keys-page.tsx"), "KeysPage"),
 });
 
+const users = createRoute({
+  getParentRoute: () => root, path: "/settings/users", validateSearch: checkSearch(UsersQuery.pick({ search: true, role: true })),
+  component: lazyRouteComponent(() => import("./settings/users-page.tsx"), "UsersPage"),
+});
+const audit = createRoute({
+  getParentRoute: () => root, path: "/settings/audit", validateSearch: checkSearch(AuditQuery.pick({ actor: true, action: true, target: true })),
+  component: lazyRouteComponent(() => import("./audit/audit-page.tsx"), "AuditPage"),
+});
+const backups = createRoute({
+  getParentRoute: () => root, path: "/settings/backups",
+  component: lazyRouteComponent(() => import("./backups/backups-page.tsx"), "BackupsPage"),
+});
+
+const vault = createRoute({
+  getParentRoute: () => root, path: "/vault",
+  component: lazyRouteComponent(() => import("./vault/vault-page.tsx"), "VaultPage"),
+});
+
 /** The pages and their addresses. @param basepath The path that the collector is below, as a proxy shows it. */
 export function createPages(basepath: string) {
   return createRouter({
@@ -116,7 +134,8 @@ export function createPages(basepath: string) {
       overview, devices, device, alerts.addChildren([alert]), live, scans, scan, vulnerabilities, captures, capture,
       sensors, dns, dnsQueries, dnsLists, ids, idsRules, guards,
       map,
-      sites, integrations, keys,
+      vault,
+      sites, integrations, keys, users, audit, backups,
     ]),
     basepath, parseSearch, stringifySearch, scrollRestoration: false, defaultPreload: false,
   });

@@ -92,17 +92,19 @@ function StationBox({ station, at }: { readonly station: Station; readonly at: P
   };
   const height = heightOf(station);
   const name = showForeign(node.name, LONGEST.name) || "unnamed";
+  const kind = showForeign([kindOf(node, isSwitch), node.ip].filter(Boolean).join(" · "), LONGEST.line);
   return (
     <g
       className={styles["station"]} data-kind={node.kind} data-presence={node.presence_state} transform={`translate(${at.x - BOX.width / 2} ${at.y - height / 2})`}
       role="button" tabIndex={0} aria-pressed={isChosen} onClick={choose} onKeyDown={onKeyDown}
     >
+      <title>{[showForeign(node.name), kind, ...folds.map(foldText)].join(", ")}</title>
       <rect className={styles["box"]} width={BOX.width} height={height} rx="8" />
       <circle cx="17" cy="20" r="4.500" />
       {/* Whatever the letters are as wide as: an inner picture ends at its edge. */}
       <svg x="30" width={BOX.width - 38} height={BOX.head}>
         <text y="24" className={styles["name"]}>{name}</text>
-        <text y="41" className={styles["kind"]}>{showForeign([kindOf(node, isSwitch), node.ip].filter(Boolean).join(" · "), LONGEST.line)}</text>
+        <text y="41" className={styles["kind"]}>{kind}</text>
       </svg>
       {folds.map((fold, index) => (
         <g key={fold.port} transform={`translate(8 ${BOX.head + index * BOX.fold})`}>

@@ -1,30 +1,58 @@
-import { type Edge, type EdgeLabel, Graph, type GraphLabel, layout, type NodeLabel } from "@dagrejs/dagre";
+import { Graph, layout } from "@dagrejs/dagre";
 import type { Layout, Place, Sketch } from "./layout.ts";
 
+/** What dagre gives a box, a label or the whole; its own types name files that they do not find. */
+interface Placed extends Partial<Place> {
+  readonly width?: number;
+  readonly height?: number;
+  readonly points?: readonly Place[];
+}
+
+interface EdgeName {
+  readonly v: string;
+  readonly w: string;
+  readonly name?: string;
+}
+
+/** As much of dagre's graph as is used. */
+interface LaidOut {
+  setGraph(options: Readonly<Record<string, string | number>>): unknown;
+  setNode(id: string, size: Placed): unknown;
+  setEdge(from: string, to: string, label: Placed & { readonly labelpos: "c" }, name: string): unknown;
+  graph(): Placed;
+  nodes(): readonly string[];
+  node(id: string): Placed;
+  edges(): readonly EdgeName[];
+  edge(name: EdgeName): Placed;
+}
+
 /** A thread of its own: some hundred switches take longer than a frame. Each sketch is answered with its layout. */
-addEventListener("message", ({ data }: MessageEvent<Sketch>) => postMessage(layOut(data)));
+addEventListener("message", ({ data }: MessageEvent<Sketch>) => postMessage(layOut(data), { transfer: [] }));
 
 function layOut({ boxes, lines }: Sketch): Layout {
-  const graph = new Graph<GraphLabel, NodeLabel, EdgeLabel>({ multigraph: true });
-  graph.setGraph({ rankdir: "TB", nodesep: 28, ranksep: 26, marginx: 16, marginy: 16, rankalign: "bottom" });
+  const graph: LaidOut = new Graph({ multigraph: true });
+  graph.setGraph({ rankdir: "TB", nodesep: 28, ranksep: 64, marginx: 16, marginy: 16, rankalign: "bottom" });
   for (const { id, width, height } of boxes) graph.setNode(id, { width, height });
   for (const { id, upper, lower, width, height } of lines) graph.setEdge(upper, lower, { width, height, labelpos: "c" }, id);
   layout(graph);
-  const { width = 0, height = 0 } = graph.graph() as GraphLabel;
-  const place = ({ x = 0, y = 0 }: { readonly x?: number; readonly y?: number }): Place => ({ x: Math.round(x), y: Math.round(y) });
+  const { width = 0, height = 0 } = graph.graph();
   return {
     width: Math.ceil(Math.max(0, width)), height: Math.ceil(Math.max(0, height)),
-    boxes: Object.fromEntries((graph.nodes() as readonly string[]).map((id) => [id, place(graph.node(id) as NodeLabel)])),
-    lines: Object.fromEntries((graph.edges() as readonly Edge[]).map((edge) => {
-      const line = graph.edge(edge) as EdgeLabel;
-      const [upper, lower] = [graph.node(edge.v) as NodeLabel, graph.node(edge.w) as NodeLabel];
-      const [start, end] = [below(upper, 1), below(lower, -1)];
-      return [edge.name ?? "", { points: [start, ...(line.points ?? []).slice(1, -1), end].map(place), label: place(line) }];
+    boxes: Object.fromEntries(graph.nodes().map((id) => [id, place(graph.node(id))])),
+    lines: Object.fromEntries(graph.edges().map((name) => {
+      const line = graph.edge(name);
+      const bends = (line.points ?? []).slice(1, -1).flatMap((bend) => (bend.x === line.x && bend.y === line.y ? [borderOf(line, -1), borderOf(line, 1)] : [bend]));
+      const points = [borderOf(graph.node(name.v), 1), ...bends, borderOf(graph.node(name.w), -1)];
+      return [name.name ?? "", { points: points.map(place), label: place(line) }];
     })),
   };
 }
 
-/** The middle of a box's lower edge (1) or upper edge (-1): every cable leaves downward, so that none goes behind the box beside. */
-function below({ x = 0, y = 0, height = 0 }: NodeLabel, side: 1 | -1): Place {
+function place({ x = 0, y = 0 }: Partial<Place>): Place {
+  return { x: Math.round(x), y: Math.round(y) };
+}
+
+/** The middle of the lower border (1) or upper border (-1) of a box or label: cables go straight down there, so that none goes behind what is beside it. */
+function borderOf({ x = 0, y = 0, height = 0 }: Placed, side: 1 | -1): Place {
   return { x, y: y + side * height / 2 };
 }

@@ -41,7 +41,7 @@ export interface Picture {
 
 /** More lines make a switch of 48 ports taller than the screen. */
 const MAX_FOLDS = 4;
-const INFRASTRUCTURE = ["bridge", "router", "wlan-ap"];
+const INFRASTRUCTURE = new Set(["bridge", "router", "wlan-ap"]);
 
 const collator = new Intl.Collator("en", { numeric: true });
 
@@ -99,7 +99,7 @@ function fold(hosts: readonly Host[]): readonly Fold[] {
 function stationTest(edges: readonly TopologyEdge[]): (node: TopologyNode) => boolean {
   const known = new Set(edges.flatMap(({ kind, source, target }) => (kind === "access" ? [source] : [source, target])));
   return ({ id, kind, capabilities }) => kind === "probe" || known.has(id)
-    || (capabilities.some((name) => INFRASTRUCTURE.includes(name)) && !capabilities.includes("telephone") && !capabilities.includes("station"));
+    || (capabilities.some((name) => INFRASTRUCTURE.has(name)) && !capabilities.includes("telephone") && !capabilities.includes("station"));
 }
 
 function cableOf(edge: TopologyEdge, depths: ReadonlyMap<string, number>): Cable {

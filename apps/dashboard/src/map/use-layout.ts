@@ -1,6 +1,8 @@
 import { useEffect, useState } from "react";
 import * as z from "zod";
 import type { Layout, Sketch } from "./layout.ts";
+// The bundler makes it: the address of the file that the worker is built into.
+// oxlint-disable-next-line import/default
 import workerUrl from "./layout-worker.ts?worker&url";
 
 const Place = z.object({ x: z.number(), y: z.number() });
@@ -42,7 +44,7 @@ export function useLayout(sketch: Sketch): { readonly layout: Layout; readonly s
       setDone({ layout: LayoutAnswer.parse(data), sketch: asked });
       worker.terminate();
     });
-    worker.postMessage(asked);
+    worker.postMessage(asked, { transfer: [] });
     return () => worker.terminate();
   }, [text]);
   return done;

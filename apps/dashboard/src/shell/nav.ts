@@ -3,8 +3,8 @@ import type { IconName } from "../parts/icon.tsx";
 /** A page of the rail, and the keys that lead to it. */
 export interface NavItem {
   readonly to: "/" | "/devices" | "/alerts" | "/live" | "/scans" | "/vulnerabilities" | "/captures" | "/sensors" | "/sites"
-    | "/map"
-    | "/settings/integrations" | "/settings/keys";
+    | "/map" | "/vault"
+    | "/settings/integrations" | "/settings/keys" | "/settings/users" | "/settings/audit" | "/settings/backups";
   readonly title: string;
   readonly icon: IconName;
   readonly keys: string;
@@ -22,6 +22,10 @@ export const NAV_ITEMS: readonly NavItem[] = [
   { to: "/captures", title: "Captures", icon: "captures", keys: "g p" },
   { to: "/sensors", title: "Sensors", icon: "sensors", keys: "g e" },
   { to: "/sites", title: "Sites and probes", icon: "sites", keys: "g s" },
+  { to: "/vault", title: "Vault", icon: "lock", keys: "g w" },
   { to: "/settings/integrations", title: "Integrations", icon: "integrations", keys: "g i" },
   { to: "/settings/keys", title: "API keys", icon: "settings", keys: "g k" },
+  { to: "/settings/users", title: "Users", icon: "user", keys: "g u" },
+  { to: "/settings/audit", title: "Audit log", icon: "log", keys: "g t" },
+  { to: "/settings/backups", title: "Backups", icon: "backups", keys: "g b" },
 ];

@@ -1,0 +1,90 @@
+import { ROLES, type User } from "@lanthorn/contract";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import { Choose, choicesOf } from "../fields/choose.tsx";
+import filters from "../fields/filters.module.css";
+import { type Command, useCommands } from "../keyboard/commands.ts";
+import { Button } from "../parts/button.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Mark, type Tone } from "../parts/mark.tsx";
+import { Page, Panel } from "../parts/page.tsx";
+import { SearchBox } from "../parts/search-box.tsx";
+import { RemoveButton } from "../sensors/removal.tsx";
+import { Scoped } from "../session/scoped.tsx";
+import { useCaller, useMay, useSession } from "../session/use-session.ts";
+import { Answer, Empty } from "../states/answer.tsx";
+import { Foreign, showForeign } from "../texts/foreign.tsx";
+import { Moment } from "../texts/moment.tsx";
+import { UserDialog } from "./user-dialog.tsx";
+
+const route = getRouteApi("/settings/users");
+const TONES: Readonly<Record<User["role"], Tone>> = { admin: "warn", operator: "good", viewer: "calm" };
+
+/** People who may log in, and what each may do. */
+export function UsersPage() {
+  const mayWrite = useMay("users:write");
+  const [open, setOpen] = useState<"create" | User | null>(null);
+  useCommands(useMemo((): readonly Command[] => (mayWrite ? [
+    { id: "create user", title: "Add a user", group: "This page", keys: "n", run: () => setOpen("create") },
+  ] : []), [mayWrite]));
+  return (
+    <Page
+      title="Users" note="People who may log in. Programs have API keys."
+      actions={mayWrite && <Button kind="primary" onClick={() => setOpen("create")}><Icon name="plus" />Add a user</Button>}
+    >
+      {open !== null && <UserDialog user={open === "create" ? null : open} onClose={() => setOpen(null)} />}
+      <Scoped scope="users:read"><Users onChange={mayWrite ? setOpen : null} /></Scoped>
+    </Page>
+  );
+}
+
+function Users({ onChange }: { readonly onChange: ((user: User) => void) | null }) {
+  const { rest } = useSession();
+  const { search, role } = route.useSearch();
+  const navigate = route.useNavigate();
+  const users = useQuery({ queryKey: ["users", search, role], queryFn: () => rest.listUsers({ search, role, per_page: 1000 }) });
+  const set = (name: "search" | "role", value: string) => void navigate({ search: (before) => ({ ...before, [name]: value || undefined }), replace: true });
+  return (
+    <>
+      <div className={filters["filters"]} role="search">
+        <SearchBox label="Search users" placeholder="Name or e-mail address" longest={255} given={search} onChange={(text) => set("search", text)} />
+        <Choose label="Role" value={role} options={choicesOf(ROLES, "Any role")} onChange={(value) => set("role", value)} />
+      </div>
+      <Panel title="Settings › Users" isFlush>
+        <Answer query={users}>
+          {({ data }) => (data.length === 0 ? <Empty title="The filter leaves nothing">No user is like this.</Empty> : <UsersTable users={data} onChange={onChange} />)}
+        </Answer>
+      </Panel>
+    </>
+  );
+}
+
+function UsersTable({ users, onChange }: { readonly users: readonly User[]; readonly onChange: ((user: User) => void) | null }) {
+  const { rest } = useSession();
+  const own = useCaller().data?.user.id;
+  return (
+    <table>
+      <thead><tr><th scope="col">Name</th><th scope="col">Role</th><th scope="col">E-mail</th><th scope="col">Added</th><th scope="col">Last login</th>{onChange && <th scope="col">Action</th>}</tr></thead>
+      <tbody>
+        {users.map((user) => (
+          <tr key={user.id}>
+            <td><strong><Foreign text={user.username} longest={80} /></strong>{user.id === own && " (you)"}</td>
+            <td><Mark tone={TONES[user.role]}>{user.role}</Mark></td>
+            <td>{user.email === null ? "none" : <Foreign text={user.email} longest={80} />}</td>
+            <td><Moment at={user.created_at} /></td>
+            <td><Moment at={user.last_login_at} /></td>
+            {onChange && (
+              <td>
+                <Button onClick={() => onChange(user)} aria-label={`Change ${showForeign(user.username, 60)}`}>Change</Button>{" "}
+                {user.id !== own && (
+                  <RemoveButton of={user.username} then="The user cannot log in from now on, and the user's API keys are revoked. This cannot be undone." keys={["users"]} remove={() => rest.deleteUser(user.id)} />
+                )}
+              </td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

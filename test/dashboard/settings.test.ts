@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { generateIdentity } from "../../apps/collector/src/backups/format/age-keys.ts";
+import { type Collector, startCollector } from "../system/deployment.ts";
+import { type RealBrowser, startBrowser } from "./browser.ts";
+import { logIn } from "./pages.ts";
+import { HOSTILE } from "./world.ts";
+
+const ADMIN = { username: "admin", password: "only for this test" };
+const VIEWER = { username: "night-shift", password: "only for this test too" };
+
+let folder: string;
+let collector: Collector;
+let browser: RealBrowser;
+let recipient: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "lanthorn-settings-"));
+  ({ recipient } = await generateIdentity());
+  collector = await startCollector({ dataDir: join(folder, "collector"), host: "127.0.0.1", env: { LANTHORN_ADMIN_PASSWORD: ADMIN.password, LANTHORN_BACKUPS_RECIPIENTS: recipient } });
+  await collector.rest.createUser({ ...VIEWER, role: "viewer" });
+  browser = await startBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await collector?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("a user is added, changed and removed by keyboard alone, and the audit log shows each with its fields", async () => {
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, ADMIN);
+  for (const key of ["g", "u"]) await page.keyboard.press(key);
+  await page.getByText("(you)").waitFor();
+  await page.keyboard.press("n");
+  await page.keyboard.type("day-shift");
+  await page.getByLabel("What the user may do").focus();
+  await page.keyboard.type("operator");
+  await page.getByLabel("First password").focus();
+  await page.keyboard.type("a long first password");
+  await page.keyboard.press("Enter");
+  const change = page.getByRole("button", { name: "Change day-shift" });
+  await change.focus();
+  await page.keyboard.press("Enter");
+  await page.getByLabel("E-mail address").focus();
+  await page.keyboard.type("day@example.com");
+  await page.keyboard.press("Enter");
+  await page.getByText("day@example.com").waitFor();
+  expect((await collector.rest.listUsers({ search: "day-shift" })).data).toMatchObject([{ role: "operator", email: "day@example.com" }]);
+  await page.getByRole("button", { name: "Remove day-shift" }).focus();
+  await page.keyboard.press("Enter");
+  for (const key of ["Tab", "Enter"]) await page.keyboard.press(key);
+  await change.waitFor({ state: "detached" });
+
+  for (const key of ["g", "t"]) await page.keyboard.press(key);
+  await page.getByLabel("What was done").focus();
+  await page.keyboard.type("user.update");
+  const record = page.getByRole("listitem").filter({ hasText: "user.update" });
+  await expect.poll(() => page.getByRole("region", { name: "Records" }).getByRole("listitem").count()).toBe(1);
+  await record.locator("summary").focus();
+  await page.keyboard.press("Enter");
+  await record.getByRole("row").filter({ hasText: "day@example.com" }).waitFor();
+  expect(await page.getByText("a long first password").count()).toBe(0);
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test("a backup is made, looked at and scheduled by keyboard alone", async () => {
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, ADMIN);
+  for (const key of ["g", "b"]) await page.keyboard.press(key);
+  await page.getByText(recipient).waitFor();
+  await page.keyboard.press("n");
+  const look = page.getByRole("button", { name: "Look at it" });
+  await look.focus();
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Private key").focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("passed", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Schedule" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("textbox", { name: "Schedule" }).focus();
+  await page.keyboard.type("30 3 * * *");
+  await page.keyboard.press("Enter");
+  await page.getByText("30 3 * * *").waitFor();
+  expect(await collector.rest.readBackupSettings()).toMatchObject({ schedule: "30 3 * * *", updated_by: "admin" });
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test("a credential is stored, revealed and removed by keyboard alone, and the audit log has the reveal", async () => {
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, ADMIN);
+  for (const key of ["g", "w"]) await page.keyboard.press(key);
+  await page.getByText("No credentials yet").waitFor();
+  await page.keyboard.press("n");
+  await page.keyboard.type(HOSTILE[0] ?? "");
+  await page.getByLabel("Community").focus();
+  await page.keyboard.type("only-for-reading");
+  await page.keyboard.press("Enter");
+  await page.getByText("no probe gets it").waitFor();
+  expect((await collector.rest.listCredentials()).data).toMatchObject([{ name: HOSTILE[0], type: "snmp", parts: ["community"] }]);
+  await page.getByRole("button", { name: "Reveal" }).focus();
+  await page.keyboard.press("Enter");
+  expect(await page.getByText("only-for-reading").count()).toBe(0);
+  for (const key of ["Tab", "Enter"]) await page.keyboard.press(key);
+  expect(await page.getByRole("textbox", { name: "community" }).inputValue()).toBe("only-for-reading");
+  expect((await collector.rest.listAuditRecords({ action: "credential" })).data.map(({ action }) => action)).toEqual(["credential.reveal", "credential.create"]);
+  expect(await page.locator("main img").count()).toBe(0);
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Remove" }).focus();
+  await page.keyboard.press("Enter");
+  for (const key of ["Tab", "Enter"]) await page.keyboard.press(key);
+  await page.getByText("No credentials yet").waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test("a viewer reads which scope is missing, and nothing is asked for that would be refused", async () => {
+  const { page, context, faults } = await browser.open();
+  const refused: string[] = [];
+  page.on("response", (response) => response.status() >= 400 && refused.push(`${response.status()} ${response.url()}`));
+  await logIn(page, collector.url, VIEWER);
+  for (const [key, scope] of [["u", "users:read"], ["t", "audit:read"], ["w", "vault:read"]] as const) {
+    await page.keyboard.press("g");
+    await page.keyboard.press(key);
+    await page.getByText(scope).waitFor();
+  }
+  for (const key of ["g", "b"]) await page.keyboard.press(key);
+  await page.getByRole("heading", { name: "Backups", level: 1 }).waitFor();
+  expect(await page.getByRole("button", { name: "Make a backup now" }).count()).toBe(0);
+  expect([refused, faults]).toEqual([[], []]);
+  await context.close();
+});
