@@ -61,7 +61,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["broker", "dashboard", "documents", "events", "identity", "services/auth", "services/bundles", "services/sites", "services/vault"],
     ["sources"],
     [
-      "deliveries", "replicas", "retention", "services/alerts", "services/anomalies", "services/backups", "services/baselines", "services/config-versions", "services/cve", "services/dns", "services/guards", "services/ids", "services/ipam",
+      "deliveries", "replicas", "retention", "services/alerts", "services/anomalies", "services/backups", "services/baselines", "services/config-versions", "services/cve", "services/dns", "services/guards", "services/honeypots", "services/ids", "services/ipam",
       "services/license", "services/pcap", "services/scans", "services/topology",
     ],
     ["ingest", "services/audit", "services/events"],

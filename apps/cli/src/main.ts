@@ -37,6 +37,7 @@ import { addCveCommands } from "./groups/cve.ts";
 import { addDnsCommands } from "./groups/dns.ts";
 import { addIdsCommands } from "./groups/ids.ts";
 import { addGuardCommands } from "./groups/guards.ts";
+import { addHoneypotCommands } from "./groups/honeypot.ts";
 import { addIpamCommands } from "./groups/ipam.ts";
 import { addLicenseCommands } from "./groups/license.ts";
 import { addPcapCommands } from "./groups/pcap.ts";
@@ -180,6 +181,7 @@ addCveCommands(program, groupDeps);
 addDnsCommands(program, groupDeps);
 addIdsCommands(program, groupDeps);
 addGuardCommands(program, groupDeps);
+addHoneypotCommands(program, groupDeps);
 addBaselineCommands(program, groupDeps);
 addLicenseCommands(program, groupDeps);
 addPcapCommands(program, {

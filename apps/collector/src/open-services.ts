@@ -29,6 +29,7 @@ import { openEvents } from "./services/events/open.ts";
 import { openFeeds } from "./services/feeds/open.ts";
 import { openFiles } from "./services/files/open.ts";
 import { openGuards } from "./services/guards/open.ts";
+import { openHoneypots } from "./services/honeypots/open.ts";
 import { openIds } from "./services/ids/open.ts";
 import { createIpam } from "./services/ipam/ipam.ts";
 import { openLicense } from "./services/license/open.ts";
@@ -82,10 +83,11 @@ export async function openServices(
   const onSite = (siteId: string) => ingest().configured({ siteId });
   const guards = openGuards({ ...own, broker, onConfigured: onSite });
   const anomalies = openAnomalies({ ...own, onConfigured: onSite, resolveAlert: alerts.resolve }, { keepDays: alertSettings.keep_days });
+  const honeypots = openHoneypots({ ...own, broker, onConfigured: onSite });
   const pcap = openPcap(configuration, { ...parts, broker, contents: () => files.contents, onConfigured: onSite });
   const bundles = createBundlesStore(base.database);
   const agents = openAgents({
-    ...own, bundles, guards, anomalies, captures: pcap, authority: base.authority, limiter: base.replicas.limiter, credentials: vault.credentials, onConfigured, mqttUrl: links.mqttUrl,
+    ...own, bundles, guards, anomalies, captures: pcap, decoys: honeypots, authority: base.authority, limiter: base.replicas.limiter, credentials: vault.credentials, onConfigured, mqttUrl: links.mqttUrl,
     async onRevoked(probeId) {
       broker.disconnect(probeId);
       await ingest().revoked(probeId);
@@ -133,15 +135,17 @@ export async function openServices(
     feeds,
     ids,
     dns,
+    honeypots,
     cve,
     openBaselines({ ...parts, topologyOf: topology.topologyOf, networks: guards }, { keepDays: alertSettings.keep_days }),
   ];
-  return { modules, agents, commands: commandsOf({ scans, pcap, guards }), diplomat, softwareChanged: cve.softwareChanged };
+  return { modules, agents, commands: commandsOf({ scans, pcap, guards, honeypots }), diplomat, softwareChanged: cve.softwareChanged };
 }
 
 /** Whose commands come up with a probe, and who reads its replies. */
-function commandsOf({ scans, pcap, guards }: {
+function commandsOf({ scans, pcap, guards, honeypots }: {
   readonly scans: ReturnType<typeof createScans>; readonly pcap: ReturnType<typeof openPcap>; readonly guards: ReturnType<typeof openGuards>;
+  readonly honeypots: ReturnType<typeof openHoneypots>;
 }): Services["commands"] {
   return {
     async online(probe, runId) {
@@ -152,6 +156,7 @@ function commandsOf({ scans, pcap, guards }: {
       await scans.replied(probe, reply);
       await guards.replied(probe, reply);
       await pcap.replied(probe, reply);
+      await honeypots.replied(probe, reply);
     },
   };
 }

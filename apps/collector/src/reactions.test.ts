@@ -6,6 +6,7 @@ import { alertEvent, createAlertReaction } from "./services/alerts/reaction/reac
 import { createAnomaliesReaction } from "./services/anomalies/reaction.ts";
 import { createAnomaliesStore } from "./services/anomalies/store.ts";
 import { createQueriesReaction } from "./services/dns/queries/reaction.ts";
+import { createHoneypotReaction } from "./services/honeypots/sessions/reaction.ts";
 import { createIdsReaction } from "./services/ids/noise/reaction.ts";
 import { createNoiseStore } from "./services/ids/noise/store.ts";
 import { createPcapReaction } from "./services/pcap/reaction.ts";
@@ -16,7 +17,8 @@ import { switchReaction } from "./services/topology/switch-reaction.ts";
 /** Nothing is read or written here. */
 const NO_DATABASE = {} as Parameters<typeof createNoiseStore>[0];
 const reactions: ServiceReactions = {
-  intrusions: createIdsReaction({ store: createNoiseStore(NO_DATABASE), clock: { now: () => 0 } }), anomalies: createAnomaliesReaction({ store: createAnomaliesStore(NO_DATABASE), clock: { now: () => 0 } }), alerts: createAlertReaction({ maxOpen: 1 }), neighbors: neighborReaction, switches: switchReaction, scans: scanReaction,
+  intrusions: createIdsReaction({ store: createNoiseStore(NO_DATABASE), clock: { now: () => 0 } }), anomalies: createAnomaliesReaction({ store: createAnomaliesStore(NO_DATABASE), clock: { now: () => 0 } }),
+  honeypots: createHoneypotReaction({ seal: String }), alerts: createAlertReaction({ maxOpen: 1 }), neighbors: neighborReaction, switches: switchReaction, scans: scanReaction,
   pcaps: createPcapReaction({ quota: { dayRecords: 1, records: 1 }, nudge: () => undefined }), queries: createQueriesReaction({ keepDays: 1 }), deliveries: createDeliveryReaction(),
 };
 const rowsOf = (name: string) => EVENT_TYPES.filter((type) => (REACTIONS[type].reactions as readonly string[]).includes(name));

@@ -1,6 +1,7 @@
 import type { EventType, ProbeEventType } from "@lanthorn/contract";
 import type { Reaction } from "./events/reaction.ts";
 import { dnsQueries } from "./ingest/projections/dns-queries.ts";
+import { honeypotCredentials } from "./ingest/projections/honeypot-credentials.ts";
 import { hostChanged, hostFound } from "./ingest/projections/host-state.ts";
 import { hostSoftware } from "./ingest/projections/host-software.ts";
 import { logOnly } from "./ingest/projections/log-only.ts";
@@ -11,7 +12,7 @@ import type { Projection } from "./ingest/projections/projection.ts";
 import { switchReport } from "./ingest/projections/switch-report.ts";
 
 /** Who reacts to events after they were appended, in the order in which they run. */
-export const REACTION_ORDER = ["intrusions", "anomalies", "alerts", "neighbors", "switches", "scans", "pcaps", "queries", "deliveries"] as const;
+export const REACTION_ORDER = ["intrusions", "anomalies", "honeypots", "alerts", "neighbors", "switches", "scans", "pcaps", "queries", "deliveries"] as const;
 
 type ReactionName = (typeof REACTION_ORDER)[number];
 
@@ -48,8 +49,9 @@ export const REACTIONS = {
   anomaly_detected: { projection: logOnly(({ data }) => ({ ip: data.ip, mac: data.mac })), reactions: ["anomalies", "alerts", "deliveries"] },
   ids_alert: { projection: logOnly(({ data }) => ({ ip: data.subject_ip ?? data.source_ip })), reactions: ["intrusions", "alerts", "deliveries"] },
   honeypot_hit: {
-    projection: logOnly(({ data }) => ({ ip: data.source_ip, mac: data.source_mac })), reactions: ["alerts", "deliveries"],
+    projection: logOnly(({ data }) => ({ ip: data.source_ip, mac: data.source_mac })), reactions: ["honeypots", "alerts", "deliveries"],
   },
+  honeypot_credentials: { projection: honeypotCredentials, reactions: ["honeypots"] },
   rogue_detected: { projection: logOnly(({ data }) => data), reactions: ["alerts", "deliveries"] },
   dns_threat: { projection: logOnly(({ data }) => ({ ip: data.client_ip, mac: data.client_mac })), reactions: ["alerts"] },
   dns_queries: { projection: dnsQueries, reactions: ["queries"] },

@@ -20,6 +20,8 @@ export const ownerOfCapture = (id: string) => `capture ${id}`;
 
 /** Owner text of the key that a block list's zone is transferred with. */
 export const ownerOfDnsList = (id: string) => `dns list ${id}`;
+/** Owner text of a password that was tried at a decoy. */
+export const ownerOfHoneypotCredential = (id: string) => `honeypot credential ${id}`;
 
 /** Everything in the database that the sealing key seals: what is not here is lost when the key is changed. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
@@ -29,5 +31,6 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: "config_versions", column: "content_sealed", owner: ownerOfConfiguration },
   { table: "pcaps", column: "key_sealed", owner: ownerOfCapture },
   { table: "dns_lists", column: "tsig_sealed", owner: ownerOfDnsList },
+  { table: "honeypot_credentials", column: "password_sealed", owner: ownerOfHoneypotCredential },
   { table: "kept_secrets", column: "content_sealed", owner: ownerOfKeptSecret },
 ];

@@ -6,7 +6,9 @@ import type * as z from "zod";
 import { type Channel, type ChannelRate, openChannel } from "./channel.ts";
 
 /** What listens. */
-export interface SocketListener {
+export interface SocketListener<Out = never> {
+  /** To every process that is connected. */
+  send(message: Out): void;
   close(): Promise<void>;
 }
 
@@ -24,7 +26,7 @@ const SOCKET_MODE = 0o660;
 export function listenOnSocket<In, Out>(path: string, deps: {
   readonly who: string; readonly incoming: z.ZodType<In>; readonly rate: ChannelRate; readonly onMessage: (message: In, answer: Channel<Out>["send"]) => void; readonly onAllGone: () => void;
   readonly clock: Pick<Clock, "after" | "monotonic">; readonly log: Pick<Log, "warn">;
-}): SocketListener {
+}): SocketListener<Out> {
   const { who, log, clock } = deps;
   const channels = new Set<Channel<Out>>();
   let [problem, isClosed] = ["", false];
@@ -69,6 +71,9 @@ export function listenOnSocket<In, Out>(path: string, deps: {
   });
   begin();
   return {
+    send(message) {
+      for (const channel of channels) channel.send(message);
+    },
     async close() {
       isClosed = true;
       cancelRetry();

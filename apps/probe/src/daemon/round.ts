@@ -4,6 +4,7 @@ import type { HealthWatch } from "../health/health.ts";
 import { type Identity, readIdentity } from "../identity/identity.ts";
 import type { Entry } from "../queue/entry.ts";
 import type { Uplink } from "../uplink/uplink.ts";
+import type { DecoysListener } from "../decoy/link/decoy-listener.ts";
 import { createLiveness } from "./liveness.ts";
 import type { openDecoyLink as openDecoyLinkPart } from "./parts/open-decoy-link.ts";
 import { openHealth } from "./parts/open-health.ts";
@@ -52,7 +53,7 @@ export async function startRound(deps: DaemonDeps, inheritance: Inheritance | nu
     const isResolverRead = deps.configuration.dns.directory !== null && deps.replay === null;
     const openDnsThreats = isTrafficRead || isResolverRead ? (await import("./parts/dns/open-dns-threats.ts")).openDnsThreats : () => null;
     const openResolverLink = isResolverRead ? (await import("./parts/dns/open-resolver-link.ts")).openResolverLink : () => null;
-    const openDecoyLink = deps.configuration.decoy.directory !== null && deps.replay === null ? (await import("./parts/open-decoy-link.ts")).openDecoyLink : () => undefined;
+    const openDecoyLink = deps.configuration.decoy.directory !== null && deps.replay === null ? (await import("./parts/open-decoy-link.ts")).openDecoyLink : () => null;
     return wire(deps, inheritance, lifecycle, { openTraffic, openIntrusions, openDnsThreats, openResolverLink, openDecoyLink });
   } catch (error) {
     await lifecycle.close();
@@ -67,7 +68,7 @@ function wire(
     readonly openIntrusions: (...parts: Parameters<typeof openIntrusionsPart>) => Intrusions | null;
     readonly openDnsThreats: (...parts: Parameters<typeof openDnsThreatsPart>) => DnsThreats | null;
     readonly openResolverLink: (...parts: Parameters<typeof openResolverLinkPart>) => ResolverListener | null;
-    readonly openDecoyLink: (...parts: Parameters<typeof openDecoyLinkPart>) => void;
+    readonly openDecoyLink: (...parts: Parameters<typeof openDecoyLinkPart>) => DecoysListener | null;
   },
 ): Round {
   const { configuration } = deps;
@@ -95,7 +96,7 @@ function wire(
   intrusions = openIntrusions(context, queue, { watch, traffic });
   dnsThreats = openDnsThreats(context, queue, watch);
   const resolver = openResolverLink(context, queue, dnsThreats);
-  openDecoyLink(context, queue, watch.discovery.macAt);
+  const decoys = openDecoyLink(context, queue, watch.discovery.macAt);
   const dnsLists = openDnsLists(context);
   const onBundle = (name: string) => {
     if (name === BLOCK_LISTS) {
@@ -112,8 +113,8 @@ function wire(
     onBundle(name);
   };
   lifecycle.onClose("files", () => transfers?.close());
-  const siteConfiguration = openSiteConfiguration(context, { watch, transfers, traffic, onState: () => health?.report() });
-  const uplink: Uplink = openUplink(context, { ...queue, watch, siteConfiguration, traffic });
+  const siteConfiguration = openSiteConfiguration(context, { watch, transfers, traffic, decoys, onState: () => health?.report() });
+  const uplink: Uplink = openUplink(context, { ...queue, watch, siteConfiguration, traffic, decoys });
   wake = () => uplink.wake();
   const replayEnd = openReplayEnd(context, { ...queue, uplink });
   watch.begin();
@@ -121,7 +122,7 @@ function wire(
     identity = readIdentity(configuration.data_dir) ?? identity;
     uplink.restart();
   });
-  const opened = openHealth(context, { ...queue, watch, uplink, siteConfiguration, transfers, traffic, intrusions, resolver });
+  const opened = openHealth(context, { ...queue, watch, uplink, siteConfiguration, transfers, traffic, intrusions, resolver, decoys });
   health = opened;
   return {
     ended,

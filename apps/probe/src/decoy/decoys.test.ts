@@ -68,3 +68,58 @@ test("a port that is in use is one service less; where none can be served it say
   await other.close();
   await expect(openForTest([], { decoys: [{ name: "b", address: "127.0.0.1", services: [taken] }] })).rejects.toMatchObject({ code: "config-invalid" });
 });
+
+test("passwords that are tried go to the daemon, each once; proofs of them, and those of who is exempt, do not", async () => {
+  decoys = await openForTest(["ftp"]);
+  decoys.listen();
+  const guess = async (password: string, source = CLIENT) =>
+    converse(await connectTo(decoys.portOf("ftp"), source), [[/^220/, "USER backup\r\n"], [/^331/, `PASS ${password}\r\n`]], /^530/);
+  for (const password of ["Summer-2026!", "Summer-2026!", "Blue-Heron-4"]) await guess(password);
+  await guess("of this machine", "127.0.0.1");
+  await expect.poll(() => decoys.tried).toEqual([
+    { service: "ftp", username: "backup", password: "Summer-2026!", is_bait: false }, { service: "ftp", username: "backup", password: "Blue-Heron-4", is_bait: true },
+  ]);
+});
+
+test("where the file says so, no password goes anywhere", async () => {
+  decoys = await openForTest(["ftp"], { report_passwords: false });
+  decoys.listen();
+  await converse(await connectTo(decoys.portOf("ftp")), [[/^220/, "USER a\r\n"], [/^331/, "PASS b\r\n"]], /^530/);
+  await expect.poll(() => decoys.hits.at(-1)?.stage).toBe("credential");
+  expect(decoys.tried).toEqual([]);
+});
+
+test("the daemon knows what is served; whom it exempts, when decoys begin and later, is only counted", async () => {
+  decoys = await openForTest(["ftp"]);
+  decoys.listen();
+  decoys.daemon()?.exempt([{ name: "scanner", addresses: [`${CLIENT}/32`], ports: [] }]);
+  const exempt = () => decoys.exemptions.counts().find(({ name }) => name === "scanner")?.connections;
+  await expect.poll(exempt).toBe(0);
+  expect(decoys.daemon()?.state()).toMatchObject({
+    is_running: true, decoys: [{ name: "files2", persona: "linux", hostname: "files2", address: "127.0.0.1", services: [{ service: "ftp", port: decoys.portOf("ftp"), problem: null }] }],
+  });
+  await converse(await connectTo(decoys.portOf("ftp")), [[/^220/, "QUIT\r\n"]], /^221/);
+  expect(exempt()).toBe(1);
+  decoys.daemon()?.exempt([]);
+  await expect.poll(exempt).toBe(undefined);
+  await converse(await connectTo(decoys.portOf("ftp")), [[/^220/, "QUIT\r\n"]], /^221/);
+  await expect.poll(() => decoys.hits).toMatchObject([{ source_ip: CLIENT, connections: 1 }]);
+});
+
+test("a test is a connection of this machine that is reported as one, each time; without decoys, or a service, it says why not", async () => {
+  decoys = await openForTest(["ftp"]);
+  decoys.listen();
+  await expect.poll(() => decoys.daemon()?.state()?.is_running).toBe(true);
+  const tested = await decoys.daemon()?.test("files2");
+  expect(tested).toMatchObject({ hit: { is_test: true, decoy: "files2", service: "ftp", destination_port: decoys.portOf("ftp"), source_ip: "127.0.0.1", stage: "touch" } });
+  const again = await Promise.all([decoys.daemon()?.test("files2"), decoys.daemon()?.test("files2")]);
+  expect(again).toMatchObject([{ hit: { is_test: true } }, { problem: "it is being tested already" }]);
+  expect(await decoys.daemon()?.test("camera")).toMatchObject({ problem: expect.stringContaining("camera") as string });
+  const own = await connectTo(decoys.portOf("ftp"), "127.0.0.1");
+  await once(own, "data");
+  own.destroy();
+  expect([decoys.hits.length, decoys.exemptions.counts()]).toEqual([2, [{ name: "this machine", connections: 1 }]]);
+  await decoys.silence();
+  decoys.listen();
+  expect(await decoys.daemon()?.test("files2")).toMatchObject({ problem: expect.stringContaining("lanthorn-decoy") as string });
+});

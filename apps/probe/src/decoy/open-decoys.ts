@@ -2,9 +2,12 @@ import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { TLSSocket, createSecureContext, type SecureContext } from "node:tls";
+import type { DecoyReport } from "@lanthorn/contract/uplink";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { ProbeError } from "../errors.ts";
 import { createExemptions, type Exemptions } from "./ladder/exemptions.ts";
+import { createExpectedTests } from "./ladder/expected-tests.ts";
+import { createGuesses } from "./ladder/guesses.ts";
 import { createLadder, type Ladder, type Step } from "./ladder/ladder.ts";
 import { linkToDaemon } from "./link/daemon-link.ts";
 import { LINK_SOCKET } from "./link/messages.ts";
@@ -52,23 +55,29 @@ interface Means {
  */
 export async function openDecoys(settings: DecoysSettings, { clock, log, ownAddresses }: Means): Promise<OpenDecoys> {
   const ladder = createLadder();
+  const [guesses, tests] = [createGuesses(), createExpectedTests()];
   const exemptions = createExemptions(settings.exempt, ownAddresses);
   const sessions = createSessionTable(settings.max_sessions);
   const counts = { connections: 0, failures: 0, vanished: 0 };
   const isBait = (username: string, isPassword: (password: string) => boolean) => settings.bait.some((one) => one.username === username && isPassword(one.password));
   const accept = (socket: Socket, source: string, { decoy, service, port, stage, tls }: Place) => {
     counts.connections += 1;
-    const isExempt = exemptions.take(source, port, new Date(clock.now()));
-    const step = { decoy: decoy.name, service, source, sourcePort: socket.remotePort ?? 0, destination: decoy.address, destinationPort: port };
+    const isTest = exemptions.isOwn(source) && tests.take(decoy.name, port, clock.monotonic());
+    const isExempt = !isTest && exemptions.take(source, port, new Date(clock.now()));
+    const step = { isTest, decoy: decoy.name, service, source, sourcePort: socket.remotePort ?? 0, destination: decoy.address, destinationPort: port };
+    let incidentId: string | null = null;
     const onStep = (rung: Step["rung"], username: string, detail: string) => {
-      if (!isExempt) ladder.climb({ ...step, rung, username, detail }, clock.now(), clock.monotonic());
+      if (!isExempt) incidentId = ladder.climb({ ...step, rung, username, detail }, clock.now(), clock.monotonic());
+    };
+    const onPassword = (username: string, password: string, isBait: boolean) => {
+      if (incidentId !== null && settings.report_passwords) guesses.add(incidentId, decoy.name, { service, username, password, is_bait: isBait });
     };
     onStep("touch", "", "");
     sessions.add(socket, source);
     const stream = tls ? new TLSSocket(socket, { isServer: true, secureContext: tls }) : socket;
     if (tls) stream.once("secure", () => onStep("banner", "", ""));
     openSession(stream, {
-      service: SERVICES[service], stage, address: source, onStep, onEnd: () => socket.destroy(), isBait, randomBytes, clock,
+      service: SERVICES[service], stage, address: source, onStep, onPassword, onEnd: () => socket.destroy(), isBait, randomBytes, clock,
       onFailure(error) {
         counts.failures += 1;
         log.error({ service, reason: describeError(error) }, "a decoy's service failed; its connection was closed");
@@ -81,7 +90,15 @@ export async function openDecoys(settings: DecoysSettings, { clock, log, ownAddr
     await opened.close();
     throw new ProbeError("config-invalid", `no decoy can be served: ${opened.places[0]?.problem ?? ""}`);
   }
-  const endLink = linkToDaemon({ path: join(settings.link_directory, LINK_SOCKET), ladder, random: Math.random, clock });
+  const endLink = linkToDaemon({
+    path: join(settings.link_directory, LINK_SOCKET), ladder, guesses, random: Math.random, clock, onExempt: exemptions.takeSite,
+    onTest(name) {
+      const place = opened.places.find(({ decoy, problem }) => decoy === name && problem === null);
+      if (place) tests.expect(name, place.port, clock.monotonic());
+      return place ? { address: place.address, port: place.port } : null;
+    },
+    state: () => ({ ...counts, sessions: sessions.size, exempt: [...exemptions.counts()], decoys: reportDecoys(settings.decoys, opened.places) }),
+  });
   return {
     places: opened.places, ladder, exemptions, sessions, counts,
     async close() {
@@ -90,6 +107,23 @@ export async function openDecoys(settings: DecoysSettings, { clock, log, ownAddr
       await opened.close();
     },
   };
+}
+
+/** Beyond them they are left out of what is reported. */
+const MAX_REPORTED_PLACES = 512;
+
+function reportDecoys(decoys: readonly DecoySettings[], places: readonly ServedPlace[]): DecoyReport[] {
+  let room = MAX_REPORTED_PLACES;
+  return decoys.map((decoy) => {
+    const own = places.filter((place) => place.decoy === decoy.name).slice(0, Math.max(0, room));
+    room -= own.length;
+    const services = own.map(({ service, port, problem }) => ({ service, port, problem: problem && problem.slice(0, 255) }));
+    return { name: decoy.name, address: decoy.address, persona: decoy.persona, hostname: hostnameOf(decoy), services };
+  });
+}
+
+function hostnameOf({ hostname, name }: DecoySettings): string {
+  return hostname ?? name.replaceAll(/[^A-Za-z0-9-]/g, "-").slice(0, 63);
 }
 
 interface Place extends ServicePlace {
@@ -106,7 +140,7 @@ async function openPlaces(settings: DecoysSettings, clock: Clock, { accept, onVa
   const places: ServedPlace[] = [];
   for (const decoy of settings.decoys) {
     const persona = PERSONAS[decoy.persona];
-    const hostname = decoy.hostname ?? decoy.name.replaceAll(/[^A-Za-z0-9-]/g, "-");
+    const hostname = hostnameOf(decoy);
     const services = decoy.services ?? persona.services;
     const ssh = persona.ssh !== null && services.some(({ service }) => service === "ssh") ? await createSshHost({ dataDir: settings.data_dir, hostname, ident: persona.ssh }) : null;
     const stage: Stage = { persona, hostname, ssh };

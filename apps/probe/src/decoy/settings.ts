@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { ExemptHours } from "@lanthorn/contract/uplink";
 import { readConfiguration } from "@lanthorn/runtime";
 import * as z from "zod";
 import { PERSONA_NAMES } from "./personas/table.ts";
@@ -8,7 +9,6 @@ import { SERVICE_NAMES } from "./services/names.ts";
 export const DEFAULT_DECOY_FILE = "/etc/lanthorn/decoy.toml";
 
 const Address = z.string().refine((text) => isIP(text) !== 0 && text !== "::" && text !== "0.0.0.0", "one IP address of this machine (see: ip address), not all of them: the machine's own services stay its own");
-const Hours = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d-(?:[01]\d|2[0-3]):[0-5]\d$/, "hours of the day as 22:00-04:30, in this machine's time zone");
 const Service = z.strictObject({ service: z.enum(SERVICE_NAMES), port: z.int().min(0).max(65_535) });
 
 const Decoy = z.strictObject({
@@ -30,7 +30,7 @@ const Exemption = z.strictObject({
   /** None: all. */
   ports: z.array(z.int().min(1).max(65_535)).max(256).default([]),
   /** Left out: always. */
-  hours: Hours.optional(),
+  hours: ExemptHours.optional(),
 });
 /** One of `[[exempt]]`. */
 export type ExemptionSettings = z.infer<typeof Exemption>;
@@ -42,6 +42,8 @@ const DecoysSettings = z.strictObject({
   bait: z.array(z.strictObject({ username: z.string().max(255), password: z.string().min(1).max(255) })).max(256).default([]),
   /** Who may touch decoys. */
   exempt: z.array(Exemption).max(64).default([]),
+  /** Whether passwords that are tried go to the collector, which seals them. */
+  report_passwords: z.boolean().default(true),
   /** Of all decoys. */
   max_sessions: z.int().min(1).max(10_000).default(1024),
   /** Keys and certificates that it makes for itself. */

@@ -35,7 +35,7 @@ function start(settings: object = {}) {
     guards: scene.guards, discovery: { configure: () => null }, credentials: { take: () => Promise.resolve(null) }, onCredentials: () => undefined,
   } as unknown as Parameters<typeof siteModules>[0]["watch"];
   const configuration = createSiteConfiguration({
-    path: join(directory, "site-configuration.json"), modules: siteModules({ watch, transfers: null, traffic: null }), onState: () => undefined, log: silentLog,
+    path: join(directory, "site-configuration.json"), modules: siteModules({ watch, transfers: null, traffic: null, decoys: null }), onState: () => undefined, log: silentLog,
   });
   const push = async (guards: GuardsPart | undefined, revision = 1) => {
     const message: ProbeConfiguration = {

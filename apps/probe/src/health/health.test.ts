@@ -68,6 +68,7 @@ async function follow(reports: readonly {
       }),
       networkFacts: () => null,
       ids: () => null,
+      decoys: () => null,
       resolver: () => ({
         queries: 1, from_cache: 0, stale: 0, forwarded: 1, failed: 0, limited: 0, ignored: 0, blocked: 0, observed: 0, threats_left_out: 0, upstreams: 2, upstreams_down: 2,
         unreachable: current.unreachable ?? 0,

@@ -37,6 +37,8 @@ export interface HealthSources {
   readonly ids: () => NonNullable<ProbeHealth["ids"]> | null;
   /** Null where no resolver runs beside the probe. */
   readonly resolver: () => NonNullable<ProbeHealth["resolver"]> | null;
+  /** Null where no decoys were heard. */
+  readonly decoys: () => NonNullable<ProbeHealth["decoys"]> | null;
   readonly coverage: () => ProbeHealth["coverage"] | null;
   readonly networkFacts: () => {
     readonly facts: readonly NetworkFact[]; readonly looks: readonly NetworkLook[];
@@ -104,7 +106,7 @@ export function createHealthWatch(deps: {
       [before, trafficBefore] = [capture, traffic];
       deps.alerts.judge(values, toInstant(clock.now()));
     }
-    const [coverage, network] = [sources.coverage(), sources.networkFacts()];
+    const [coverage, network, decoys] = [sources.coverage(), sources.networkFacts(), sources.decoys()];
     deps.onHealth({
       v: MESSAGE_VERSION,
       at: toInstant(clock.now()),
@@ -126,7 +128,7 @@ export function createHealthWatch(deps: {
       bundles: sources.bundles(), guards: sources.guards(),
       ...(coverage && { coverage }),
       ...(traffic && { traffic: traffic.health }),
-      ...withIds(sources.ids()), ...(resolver && { resolver }),
+      ...withIds(sources.ids()), ...(resolver && { resolver }), ...(decoys && { decoys }),
       ...(network && { network_facts: [...network.facts], network_looks: [...network.looks] }),
     });
   }

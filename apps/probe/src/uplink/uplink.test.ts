@@ -60,6 +60,7 @@ function start(options: { readonly clock?: Clock; readonly url?: string; readonl
       scan_start: ({ profile }) => Promise.resolve(profile === "full" ? { refused: "no engine" } : { data: { hosts_total: 254 } }),
       scan_cancel: () => Promise.resolve({ data: { running: false } }),
       guards_learn: () => Promise.resolve({ data: {} }),
+      decoy_test: () => Promise.resolve({ data: {} }),
       ...captureHandlers(null),
     },
     onConfiguration: (payload) => configurations.push(payload),

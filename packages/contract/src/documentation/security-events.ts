@@ -37,6 +37,7 @@ export const SECURITY_EVENT_TEXTS: readonly FieldTexts[] = [
     credentials: "How many credentials were tried since it began. The passwords are not reported.", usernames: "Some of the user names that were tried, at most 16.",
     mitre_techniques: "MITRE ATT&CK techniques, as `T1110.001`.", since: "When it began, by the probe's clock.", last_at: "When it was last seen, by the probe's clock.",
     incident_id: "The probe's id of the incident, from which the alert's id is made.",
+    is_test: "A person had the probe try its decoy: it raises no alert. Left out otherwise.",
   }),
   describeFields(RogueDetected, {
     kind: "What it is. The probe's README explains each.",

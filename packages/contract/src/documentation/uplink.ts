@@ -51,6 +51,7 @@ export const UPLINK_TEXTS: readonly FieldTexts[] = [
     traffic: "How the process is that reads all traffic and records it. Left out where the probe has none, and by older probes.",
     ids: "How the probe's intrusion detection is. Left out where the probe has none, and by older probes.",
     resolver: "How the site's resolver beside the probe is. Left out where none runs, and by older probes.",
+    decoys: "The decoys beside the probe. Left out where none were heard, and by older probes.",
     network_looks: "How long the probe has listened for servers and routers. Left out as `network_facts`.",
   }),
   describeFields(IdsState, {

@@ -84,6 +84,8 @@ export const HoneypotHit = z.object({
   last_at: Instant.optional(),
   /** Of it the alert's id is made. */
   incident_id: Id.optional(),
+  /** A person had the probe try its decoy: it raises no alert. */
+  is_test: z.boolean().optional(),
 });
 export type HoneypotHit = z.infer<typeof HoneypotHit>;
 

@@ -16,6 +16,7 @@ import { devicesOperations } from "./operations/devices.ts";
 import { dnsOperations } from "./operations/dns.ts";
 import { webhooksOperations } from "./operations/webhooks.ts";
 import { eventsOperations } from "./operations/events.ts";
+import { honeypotsOperations } from "./operations/honeypots.ts";
 import { idsOperations } from "./operations/ids.ts";
 import { ipamOperations } from "./operations/ipam.ts";
 import { licenseOperations } from "./operations/license.ts";
@@ -29,5 +30,5 @@ export const OPERATIONS = {
   ...healthOperations, ...agentsOperations, ...bundlesOperations, ...filesOperations, ...sitesOperations, ...alertsOperations,
   ...auditOperations, ...authOperations, ...backupsOperations, ...configVersionsOperations, ...devicesOperations, ...webhooksOperations,
   ...eventsOperations, ...ipamOperations, ...licenseOperations, ...guardsOperations, ...scansOperations, ...topologyOperations, ...vaultOperations,
-  ...baselinesOperations, ...pcapOperations, ...cveOperations, ...idsOperations, ...dnsOperations, ...anomaliesOperations,
+  ...baselinesOperations, ...pcapOperations, ...cveOperations, ...idsOperations, ...dnsOperations, ...anomaliesOperations, ...honeypotsOperations,
 };

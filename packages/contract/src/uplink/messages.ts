@@ -3,6 +3,7 @@ import { Id, Instant } from "../values.ts";
 import { AnomaliesPart } from "./anomalies.ts";
 import { BUNDLE_MAX_KINDS, BundleAnnouncement, BundleState } from "./bundles.ts";
 import { CaptureSettings, PCAP_COMMANDS, TrafficHealth } from "./captures.ts";
+import { DecoysPart, DecoysState } from "./decoys.ts";
 import { ProbeCoverage } from "./coverage.ts";
 import { IdsState } from "./ids/state.ts";
 import { ResolverState } from "./resolver-state.ts";
@@ -106,6 +107,8 @@ export const ProbeHealth = z.object({
   ids: IdsState.optional(),
   /** The resolver beside it; left out where none is, or it does not run. Older probes do not report it. */
   resolver: ResolverState.optional(),
+  /** The decoys beside it; left out where none were heard. Older probes do not report them. */
+  decoys: DecoysState.optional(),
 });
 export type ProbeHealth = z.infer<typeof ProbeHealth>;
 
@@ -138,6 +141,8 @@ export const ProbeConfiguration = z.object({
   capture: CaptureSettings.optional(),
   /** What people said is normal; left out where the site has none. */
   anomalies: AnomaliesPart.optional(),
+  /** Who may touch the decoys; left out where the site has nobody. */
+  decoys: DecoysPart.optional(),
 });
 export type ProbeConfiguration = z.infer<typeof ProbeConfiguration>;
 
@@ -156,6 +161,8 @@ export const COMMANDS = {
   scan_cancel: z.object({ scan_id: Id }),
   /** The guards' learning period begins anew. Replied to with `learning_until`: an instant by the probe's clock. */
   guards_learn: z.object({}),
+  /** The probe connects to a decoy beside it. Replied to, when the hit was reported, with `incident_id`, `service` and `port`. */
+  decoy_test: z.object({ decoy: z.string().min(1).max(64) }),
   ...PCAP_COMMANDS,
 } as const;
 /** A key of `COMMANDS`. */

@@ -46,6 +46,7 @@ import * as dns from "./0058-dns.ts";
 import * as dnsQueries from "./0059-dns-queries.ts";
 import * as anomalies from "./0060-anomalies.ts";
 import * as dnsTransfers from "./0060-dns-transfers.ts";
+import * as honeypots from "./0061-honeypots.ts";
 
 /**
  * Every migration by name, applied in the order of the names. What a released one does to a database never changes; where two columns
@@ -99,4 +100,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0059-dns-queries": dnsQueries,
   "0060-anomalies": anomalies,
   "0060-dns-transfers": dnsTransfers,
+  "0061-honeypots": honeypots,
 };

@@ -28,9 +28,9 @@ export interface Neighbor {
 /** Asked about each call that changes something: what it does with it, it does while nothing else happens. */
 export type Watch = (call: Call, make: () => Promise<Answer>) => Promise<Answer>;
 
-const SAMPLES = join(import.meta.dirname, "../../../../../packages/contract/samples/v1/events");
-/** What makes devices, ports and alerts of a probe's word. */
-const EVENTS = ["host_found", "port_found", "ids_alert", "rogue_detected"];
+const SAMPLES = join(import.meta.dirname, "../../../../../packages/contract/samples/v1");
+/** What makes devices, ports, alerts and sessions at decoys of a probe's word. */
+const EVENTS = ["host_found", "port_found", "ids_alert", "rogue_detected", "honeypot_hit-session", "honeypot_credentials"];
 
 export async function settleNeighbor(
   collector: RunningCollector, document: OpenApiDocument, watch: Watch = (_, make) => make(),
@@ -119,7 +119,7 @@ export async function enrollProbe(collector: RunningCollector, token: string) {
   return { session, topic: (channel: Parameters<typeof probeTopic>[2]) => probeTopic(probe.tenant_id, probe.probe_id, channel) };
 }
 
-/** A probe that has reported a host, its port and two alerts, and answers orders. */
+/** A probe that has reported a host, its port, alerts and a decoy with its session, and answers orders. */
 async function speakAsProbe(collector: RunningCollector, token: string): Promise<MqttClient> {
   const { session, topic } = await enrollProbe(collector, token);
   session.on("message", (_topic, payload) => {
@@ -128,12 +128,13 @@ async function speakAsProbe(collector: RunningCollector, token: string): Promise
   });
   await session.subscribeAsync(topic("commands"), { qos: 1 });
   const at = toInstant(Date.now());
-  const events = EVENTS.map((type, index) => ({ seq: index + 1, type, occurred_at: at, data: sample(type) }));
+  const events = EVENTS.map((name, index) => ({ ...sample(`events/${name}`), seq: index + 1, occurred_at: at }));
   await session.publishAsync(topic("status"), JSON.stringify({ v: 1, state: "online", version: "1", run_id: createId(), at }), { qos: 1 });
+  await session.publishAsync(topic("health"), JSON.stringify({ ...sample("health-decoys"), at }), { qos: 1 });
   await session.publishAsync(topic("events"), JSON.stringify({ v: 1, queue_id: createId(), after: 0, sent_at: at, events }), { qos: 1 });
   return session;
 }
 
-function sample(type: string): unknown {
-  return (JSON.parse(readFileSync(join(SAMPLES, `${type}.json`), "utf8")) as { readonly data: unknown }).data;
+function sample(name: string): object {
+  return JSON.parse(readFileSync(join(SAMPLES, `${name}.json`), "utf8")) as object;
 }

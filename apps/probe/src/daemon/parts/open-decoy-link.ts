@@ -2,25 +2,27 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { HoneypotHit } from "@lanthorn/contract/uplink";
 import { toInstant } from "@lanthorn/runtime";
-import { listenForDecoys } from "../../decoy/link/decoy-listener.ts";
+import { type DecoysListener, listenForDecoys } from "../../decoy/link/decoy-listener.ts";
 import { describeHit } from "../../decoy/link/describe-hit.ts";
 import { LINK_SOCKET, type ReportedHit } from "../../decoy/link/messages.ts";
 import { createPublisher } from "../../queue/publisher.ts";
 import type { Queue } from "./open-queue.ts";
 import type { RoundContext } from "./round-context.ts";
 
-/** Takes what the decoys of this machine see. Does nothing where none are installed. */
-export function openDecoyLink({ configuration, replay, clock, log, lifecycle }: RoundContext, { db, outbox }: Queue, macAt: (ip: string) => string): void {
+/** Takes what the decoys of this machine see. @returns Null where none are installed. */
+export function openDecoyLink({ configuration, replay, clock, log, lifecycle }: RoundContext, { db, outbox }: Queue, macAt: (ip: string) => string): DecoysListener | null {
   const { directory } = configuration.decoy;
-  if (directory === null || replay !== null || !existsSync(directory)) return;
+  if (directory === null || replay !== null || !existsSync(directory)) return null;
   const publisher = createPublisher({ db, outbox, log, what: "hits of decoys" });
   const listener = listenForDecoys(join(directory, LINK_SOCKET), {
-    onHit: (hit) => publisher.publish([{ type: "honeypot_hit", occurred_at: toInstant(Math.min(hit.last_at, clock.now())), data: toEvent(hit, macAt(hit.source_ip)) }]), clock, log,
+    onHit: (hit) => publisher.publish([{ type: "honeypot_hit", occurred_at: toInstant(Math.min(hit.last_at, clock.now())), data: toEvent(hit, macAt(hit.source_ip)) }]),
+    onCredentials: (data) => publisher.publish([{ type: "honeypot_credentials", occurred_at: toInstant(clock.now()), data }]), clock, log,
   });
   lifecycle.onClose("the decoys' socket", () => listener.close());
+  return listener;
 }
 
 function toEvent(hit: ReportedHit, mac: string): HoneypotHit {
-  const { connections, techniques, since, last_at: lastAt, ...same } = hit;
-  return { ...same, detail: describeHit(hit), source_mac: mac, count: connections, mitre_techniques: techniques, since: toInstant(since), last_at: toInstant(lastAt) };
+  const { connections, techniques, since, last_at: lastAt, is_test: isTest, ...same } = hit;
+  return { ...same, detail: describeHit(hit), source_mac: mac, count: connections, mitre_techniques: techniques, since: toInstant(since), last_at: toInstant(lastAt), ...(isTest && { is_test: true }) };
 }

@@ -5,6 +5,7 @@ import { limitsOf } from "../../health/metrics.ts";
 import { certificateLifetime } from "../../identity/identity.ts";
 import { subnetsOf } from "../../capture/link.ts";
 import type { SiteConfiguration } from "../../uplink/site-configuration.ts";
+import type { DecoysListener } from "../../decoy/link/decoy-listener.ts";
 import type { ResolverListener } from "../../resolver/link/resolver-listener.ts";
 import type { Uplink } from "../../uplink/uplink.ts";
 import type { Intrusions } from "./open-intrusions.ts";
@@ -16,7 +17,7 @@ import type { Transfers } from "./transfers.ts";
 import { createStatusWriter } from "../status-writer.ts";
 
 /** Watches the probe itself: alerts, health reports to the collector, and the file of `lanthorn-probe status`. */
-export function openHealth(context: RoundContext, { db, outbox, watch, uplink, siteConfiguration, transfers, traffic, intrusions, resolver }: Queue & {
+export function openHealth(context: RoundContext, { db, outbox, watch, uplink, siteConfiguration, transfers, traffic, intrusions, resolver, decoys }: Queue & {
   readonly watch: Watch;
   readonly uplink: Uplink;
   readonly siteConfiguration: SiteConfiguration;
@@ -24,6 +25,7 @@ export function openHealth(context: RoundContext, { db, outbox, watch, uplink, s
   readonly traffic: Traffic | null;
   readonly intrusions: Intrusions | null;
   readonly resolver: ResolverListener | null;
+  readonly decoys: Pick<DecoysListener, "state"> | null;
 }): HealthWatch {
   const { configuration, version, clock, log, lifecycle, identity } = context;
   const { lan, interfaceName } = watch;
@@ -50,6 +52,7 @@ export function openHealth(context: RoundContext, { db, outbox, watch, uplink, s
       guards: () => watch.guards.state(),
       ids: () => intrusions?.state() ?? null,
       resolver: () => resolver?.state() ?? null,
+      decoys: () => decoys?.state() ?? null,
       coverage: () => watch.guards.coverage(),
       networkFacts: () => watch.guards.networkFacts(),
       traffic: () => traffic && { health: traffic.health(), ...traffic.sums() },

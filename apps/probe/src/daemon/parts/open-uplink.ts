@@ -1,4 +1,5 @@
 import { createSpool } from "../../files/spool.ts";
+import type { DecoysListener } from "../../decoy/link/decoy-listener.ts";
 import { certificateLifetime } from "../../identity/identity.ts";
 import { createRenewalSchedule } from "../../identity/renewal-schedule.ts";
 import type { SiteConfiguration } from "../../uplink/site-configuration.ts";
@@ -11,10 +12,11 @@ import { createReplayEnd, type ReplayEnd } from "../replay-end.ts";
 import type { RoundContext } from "./round-context.ts";
 
 /** The connection to the collector. */
-export function openUplink(context: RoundContext, { outbox, watch, siteConfiguration, traffic }: Pick<Queue, "outbox"> & {
+export function openUplink(context: RoundContext, { outbox, watch, siteConfiguration, traffic, decoys }: Pick<Queue, "outbox"> & {
   readonly watch: Watch;
   readonly siteConfiguration: SiteConfiguration;
   readonly traffic: Traffic | null;
+  readonly decoys: DecoysListener | null;
 }): Uplink {
   const { configuration, clock, random, log } = context;
   const { data_dir: dataDir, files: { disk_budget_bytes: budgetBytes } } = configuration;
@@ -29,7 +31,7 @@ export function openUplink(context: RoundContext, { outbox, watch, siteConfigura
         ca: identity.ca_certificate, certificate: identity.certificate, key: identity.private_key,
       };
     },
-    handlers: commandHandlers({ ...watch, interfaceRead: watch.lan.firstRead, traffic, stored: { dataDir, spool: createSpool({ dataDir, budgetBytes }) } }),
+    handlers: commandHandlers({ ...watch, interfaceRead: watch.lan.firstRead, traffic, decoys, stored: { dataDir, spool: createSpool({ dataDir, budgetBytes }) } }),
     onConfiguration: (payload) => siteConfiguration.onMessage(payload),
     onConnected: () => watch.discovery.reportAll(),
   });

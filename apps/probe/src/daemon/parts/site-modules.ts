@@ -2,6 +2,8 @@ import { join } from "node:path";
 import { DEFAULT_CAPTURE_SETTINGS } from "@lanthorn/contract/uplink";
 import { bundlesPart } from "../../bundles/settings.ts";
 import { credentialsPart } from "../../credentials/settings.ts";
+import type { DecoysListener } from "../../decoy/link/decoy-listener.ts";
+import { decoysPart } from "../../decoy/link/settings.ts";
 import { guardsPart } from "../../detect/settings.ts";
 import { egressPart } from "../../egress/settings.ts";
 import { anomaliesPart } from "../../traffic/anomalies/settings.ts";
@@ -13,10 +15,11 @@ import type { RoundContext } from "./round-context.ts";
 import type { Transfers } from "./transfers.ts";
 
 /** What the collector can set of this probe: module → its part of the configuration → how it takes a change. Another part is another row. */
-export function siteModules({ watch, transfers, traffic }: {
+export function siteModules({ watch, transfers, traffic, decoys }: {
   readonly watch: Pick<Watch, "discovery" | "guards" | "credentials" | "onCredentials">;
   readonly transfers: Pick<Transfers, "bundles"> | null;
   readonly traffic: Pick<Traffic, "configure" | "acceptAnomalies"> | null;
+  readonly decoys: Pick<DecoysListener, "exempt"> | null;
 }) {
   return [
     siteModule({ name: "egress", part: egressPart, refuses: "all", take: (part) => watch.discovery.configure(part) }),
@@ -53,6 +56,13 @@ export function siteModules({ watch, transfers, traffic }: {
       name: "anomalies", part: anomaliesPart, refuses: "part",
       take({ anomalies }) {
         traffic?.acceptAnomalies(anomalies);
+        return null;
+      },
+    }),
+    siteModule({
+      name: "decoys", part: decoysPart, refuses: "part",
+      take({ decoys: pushed }) {
+        decoys?.exempt(pushed?.exemptions ?? []);
         return null;
       },
     }),

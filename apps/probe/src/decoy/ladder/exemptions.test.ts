@@ -14,3 +14,13 @@ test("declared scanners are exempt from their addresses, at their ports, in thei
   expect(taken("192.0.2.1", 22, "12:00")).toBe(true);
   expect(exemptions.counts()).toEqual([{ name: "this machine", connections: 1 }, { name: "scanner", connections: 3 }, { name: "monitoring", connections: 1 }]);
 });
+
+test("those of the site are added to those of the file, end at their time, and are replaced as a whole", () => {
+  const exemptions = createExemptions([{ name: "file", addresses: ["192.0.2.5"], ports: [] }], () => []);
+  exemptions.takeSite([{ name: "site", addresses: ["192.0.2.6", "2001:db8::/64"], ports: [80], until: new Date("2026-01-01T12:00:00").toISOString() }]);
+  const taken = (source: string, port: number, time = "11:59") => exemptions.take(source, port, at(time));
+  expect([taken("192.0.2.5", 22), taken("192.0.2.6", 80), taken("192.0.2.6", 22), taken("2001:db8::1", 80, "12:00")]).toEqual([true, true, false, false]);
+  expect(exemptions.counts()).toEqual([{ name: "this machine", connections: 0 }, { name: "file", connections: 1 }, { name: "site", connections: 1 }]);
+  exemptions.takeSite([]);
+  expect([taken("192.0.2.6", 80), taken("192.0.2.5", 80), exemptions.counts().length]).toEqual([false, true, 2]);
+});

@@ -1,11 +1,16 @@
 /** Who may touch decoys: this machine, and scanners that the operator has named. They are counted, and reported to nobody. */
 import { BlockList, isIPv6 } from "node:net";
+import type { DecoyExemption } from "@lanthorn/contract/uplink";
 import type { ExemptionSettings } from "../settings.ts";
 
 /** Decides of each connection. */
 export interface Exemptions {
+  /** Whether it is an address of this machine. */
+  isOwn(source: string): boolean;
   /** Counts it where it is exempt. @param at The time of the day counts in the machine's own time zone. @returns Whether it is. */
   take(source: string, port: number, at: Date): boolean;
+  /** Takes those of the site, in the place of those that it took before. */
+  takeSite(exemptions: readonly DecoyExemption[]): void;
   /** How often each was used since the start. */
   counts(): readonly { readonly name: string; readonly connections: number }[];
 }
@@ -15,22 +20,45 @@ const OWN = "this machine";
 
 /** @param ownAddresses Of all interfaces; they may change. */
 export function createExemptions(settings: readonly ExemptionSettings[], ownAddresses: () => readonly string[]): Exemptions {
-  const given = settings.map(({ name, addresses, ports, hours }) => ({ name, list: toList(addresses), ports: new Set(ports), hours: hours && toMinutes(hours) }));
+  const ofFile = settings.map((one) => compile(one));
+  let ofSite: readonly Compiled[] = [];
   const counts = new Map([OWN, ...settings.map(({ name }) => name)].map((name) => [name, 0]));
   const find = (source: string, port: number, at: Date): string | null => {
     if (ownAddresses().includes(source)) return OWN;
+    const family = isIPv6(source) ? "ipv6" : "ipv4";
     const minute = at.getHours() * 60 + at.getMinutes();
-    return given.find(({ list, ports, hours }) =>
-      list.check(source, isIPv6(source) ? "ipv6" : "ipv4") && (ports.size === 0 || ports.has(port)) && (!hours || isWithin(minute, hours)))?.name ?? null;
+    return [...ofFile, ...ofSite].find(({ list, ports, hours, untilMs }) =>
+      list.check(source, family) && (ports.size === 0 || ports.has(port)) && (!hours || isWithin(minute, hours)) && at.getTime() < untilMs)?.name ?? null;
   };
   return {
+    isOwn: (source) => ownAddresses().includes(source),
     take(source, port, at) {
       const name = find(source, port, at);
       if (name === null) return false;
       counts.set(name, (counts.get(name) ?? 0) + 1);
       return true;
     },
+    takeSite(exemptions) {
+      ofSite = exemptions.map((one) => compile(one));
+      const names = new Set([OWN, ...ofFile.map(({ name }) => name), ...ofSite.map(({ name }) => name)]);
+      for (const name of counts.keys()) if (!names.has(name)) counts.delete(name);
+      for (const name of names) counts.set(name, counts.get(name) ?? 0);
+    },
     counts: () => [...counts].map(([name, connections]) => ({ name, connections })),
+  };
+}
+
+interface Compiled {
+  readonly name: string;
+  readonly list: BlockList;
+  readonly ports: ReadonlySet<number>;
+  readonly hours: readonly [number, number] | undefined;
+  readonly untilMs: number;
+}
+
+function compile({ name, addresses, ports, hours, until }: ExemptionSettings & Pick<DecoyExemption, "until">): Compiled {
+  return {
+    name, list: toList(addresses), ports: new Set(ports), hours: hours === undefined ? undefined : toMinutes(hours), untilMs: until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until),
   };
 }
 

@@ -5,7 +5,7 @@ import { createLadder, type Step } from "./ladder.ts";
 const MINUTE = 60_000;
 const START = Date.UTC(2026, 0, 1);
 const step = (rung: Step["rung"], more: Partial<Step> = {}): Step => ({
-  decoy: "files2", service: "telnet", source: "192.0.2.66", sourcePort: 40_000, destination: "192.0.2.9", destinationPort: 23, rung, username: "", detail: "", ...more,
+  decoy: "files2", service: "telnet", source: "192.0.2.66", sourcePort: 40_000, destination: "192.0.2.9", destinationPort: 23, rung, username: "", detail: "", isTest: false, ...more,
 });
 
 /** A ladder whose daemon takes all that it is sent, at the time of `flush`. */

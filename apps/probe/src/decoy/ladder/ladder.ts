@@ -17,12 +17,14 @@ export interface Step {
   readonly username: string;
   /** In a few words; "" for none. */
   readonly detail: string;
+  /** The daemon tries the decoy. */
+  readonly isTest: boolean;
 }
 
 /** What is kept of each source and decoy until the daemon has written it down, and an hour beyond. */
 export interface Ladder {
-  /** @param atMs Since the epoch. @param nowMs Of the clock that only rises, as for `flush`. */
-  climb(step: Step, atMs: number, nowMs: number): void;
+  /** @param atMs Since the epoch. @param nowMs Of the clock that only rises, as for `flush`. @returns The incident's id; null where there is no room for it. */
+  climb(step: Step, atMs: number, nowMs: number): string | null;
   /** Sends what is due: what is new, what rose, and each ten minutes what goes on. @param send Whether it went out. */
   flush(nowMs: number, send: (number: number, hit: ReportedHit) => boolean): void;
   /** The daemon has written down the message of this number. */
@@ -69,17 +71,19 @@ export function createLadder(): Ladder {
       return leftOut;
     },
     climb(step, atMs, nowMs) {
-      const key = `${step.source} ${step.decoy}`;
+      // Each test is one of its own, so that it is reported at once.
+      const key = step.isTest ? `${step.source} ${step.sourcePort} ${step.decoy}` : `${step.source} ${step.decoy}`;
       let rung = rungs.get(key);
       if (!rung) {
         if (rungs.size >= MAX_RUNGS && !makeRoom(rungs)) {
           leftOut += step.rung === "touch" ? 1 : 0;
-          return;
+          return null;
         }
         rung = begin(step, atMs, nowMs);
         rungs.set(key, rung);
       }
       add(rung, step, atMs, nowMs);
+      return rung.hit.incident_id;
     },
     flush(nowMs, send) {
       let room = MAX_OF_FLUSH;
@@ -117,7 +121,7 @@ function begin(step: Step, atMs: number, nowMs: number): Rung {
     usernames: new Set(), services: new Set(), techniques: new Set(), seenMs: nowMs, written: null, sent: null,
     hit: {
       incident_id: createId(), decoy: step.decoy, source_ip: step.source, destination_ip: step.destination, stage: step.rung, severity: RUNG_SEVERITIES[step.rung], service: step.service,
-      source_port: step.sourcePort, destination_port: step.destinationPort, username: "", detail: "", connections: step.rung === "touch" ? 0 : 1, credentials: 0, since: atMs, last_at: atMs, services: [], usernames: [], techniques: [],
+      source_port: step.sourcePort, destination_port: step.destinationPort, username: "", detail: "", is_test: step.isTest, connections: step.rung === "touch" ? 0 : 1, credentials: 0, since: atMs, last_at: atMs, services: [], usernames: [], techniques: [],
     },
   };
 }

@@ -1,26 +1,49 @@
-/** The decoys' side: it connects to the daemon, goes on without it, and sends what the ladder has. */
+/** The decoys' side: it connects to the daemon, goes on without it, and sends what was seen. */
+import type { DecoyExemption } from "@lanthorn/contract/uplink";
 import type { Clock } from "@lanthorn/runtime";
 import { linkBySocket } from "../../channel/socket-link.ts";
+import type { Guesses } from "../ladder/guesses.ts";
 import type { Ladder } from "../ladder/ladder.ts";
-import { type FromDecoys, ToDecoys } from "./messages.ts";
+import { type FromDecoys, type ReportedState, ToDecoys, type TrialPlace } from "./messages.ts";
 
 /** What rises within it is one report. */
 const FLUSH_MS = 250;
+const STATE_MS = 10_000;
 
 /**
  * Begins at once.
- * @param deps.path The daemon's socket; nothing need be there.
+ * @param deps.path The daemon's socket; nothing need be there. @param deps.onExempt Who is exempt beside those of the file.
+ * @param deps.onTest The daemon is about to test a decoy: where, or null where that one serves nothing.
  * @returns What ends it.
  */
-export function linkToDaemon({ path, ladder, random, clock }: {
-  readonly path: string; readonly ladder: Ladder; readonly random: () => number; readonly clock: Pick<Clock, "after" | "every" | "monotonic">;
+export function linkToDaemon({ path, ladder, guesses, state, onExempt, onTest, random, clock }: {
+  readonly path: string; readonly ladder: Ladder; readonly guesses: Guesses; readonly state: () => ReportedState; readonly onExempt: (exemptions: readonly DecoyExemption[]) => void;
+  readonly onTest: (decoy: string) => TrialPlace | null;
+  readonly random: () => number; readonly clock: Pick<Clock, "after" | "every" | "monotonic">;
 }): () => void {
+  const sendState = () => link.send({ kind: "state", state: state() });
   const link = linkBySocket<ToDecoys, FromDecoys>({
-    path, incoming: ToDecoys, random, clock, onOpen: () => undefined, onMessage: ({ number }) => ladder.taken(number, clock.monotonic()), onAway: () => ladder.lost(),
+    path, incoming: ToDecoys, random, clock, onOpen: sendState,
+    onMessage(message) {
+      if (message.kind === "taken") ladder.taken(message.number, clock.monotonic());
+      else if (message.kind === "credentials-taken") guesses.taken(message.number);
+      else if (message.kind === "test") link.send({ kind: "test-expected", number: message.number, place: onTest(message.decoy) });
+      else onExempt(message.exemptions);
+    },
+    onAway() {
+      ladder.lost();
+      guesses.lost();
+    },
   });
-  const endFlushes = clock.every(FLUSH_MS, () => ladder.flush(clock.monotonic(), (number, hit) => link.send({ kind: "hit", number, hit })));
+  const ends = [
+    clock.every(FLUSH_MS, () => {
+      ladder.flush(clock.monotonic(), (number, hit) => link.send({ kind: "hit", number, hit }));
+      guesses.flush(clock.monotonic(), (number, credentials) => link.send({ kind: "credentials", number, credentials }));
+    }),
+    clock.every(STATE_MS, sendState),
+  ];
   return () => {
-    endFlushes();
+    for (const end of ends) end();
     link.close();
   };
 }

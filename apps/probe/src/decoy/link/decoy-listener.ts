@@ -1,22 +1,65 @@
-/** The daemon's side: it listens where the decoys' process of this machine may connect, and takes what it saw. */
+/** The daemon's side: it listens where the decoys' process of this machine may connect, takes what it saw, and says who is exempt. */
+import { isDeepStrictEqual } from "node:util";
+import type { DecoyExemption, DecoysState, HoneypotCredentials } from "@lanthorn/contract/uplink";
 import type { Clock, Log } from "@lanthorn/runtime";
 import type { ChannelRate } from "../../channel/channel.ts";
 import { listenOnSocket, type SocketListener } from "../../channel/socket-listener.ts";
-import { FromDecoys, type ReportedHit, type ToDecoys } from "./messages.ts";
+import { createDecoyTrials, type TrialOutcome } from "./decoy-trial.ts";
+import { FromDecoys, type ReportedHit, type ReportedState, type ToDecoys } from "./messages.ts";
+
+/** What listens. */
+export interface DecoysListener extends Pick<SocketListener, "close"> {
+  /** Null before decoys were heard. */
+  state(): DecoysState | null;
+  /** Who may touch them, beside those of their own file. Decoys that come later learn it, too. */
+  exempt(exemptions: readonly DecoyExemption[]): void;
+  /** Proves that a decoy would alert. Its hit is reported as that of a test. */
+  test(decoy: string): Promise<TrialOutcome>;
+}
 
 const RATE: ChannelRate = { messages: 100, bytes: 512 * 1024 };
 
 /**
  * Begins at once, and tries again where it cannot.
- * @param deps.onHit False where it could not be written down: the decoys keep it.
+ * @param deps.onHit False where it could not be written down: the decoys keep it. @param deps.onCredentials Likewise.
  */
 export function listenForDecoys(path: string, deps: {
-  readonly onHit: (hit: ReportedHit) => boolean; readonly clock: Pick<Clock, "after" | "monotonic">; readonly log: Pick<Log, "warn">;
-}): SocketListener {
-  return listenOnSocket<FromDecoys, ToDecoys>(path, {
-    who: "the decoys", incoming: FromDecoys, rate: RATE, clock: deps.clock, log: deps.log, onAllGone: () => undefined,
-    onMessage({ number, hit }, answer) {
-      if (deps.onHit(hit)) answer({ kind: "taken", number });
+  readonly onHit: (hit: ReportedHit) => boolean; readonly onCredentials: (credentials: HoneypotCredentials) => boolean;
+  readonly clock: Pick<Clock, "after" | "monotonic">; readonly log: Pick<Log, "warn">;
+}): DecoysListener {
+  let state: ReportedState | null = null;
+  let isRunning = false;
+  let exemptions: readonly DecoyExemption[] = [];
+  const toMessage = (): ToDecoys => ({ kind: "exemptions", exemptions: [...exemptions] });
+  const listener = listenOnSocket<FromDecoys, ToDecoys>(path, {
+    who: "the decoys", incoming: FromDecoys, rate: RATE, clock: deps.clock, log: deps.log, onAllGone: () => (isRunning = false),
+    onMessage(message, answer) {
+      if (message.kind === "state") {
+        // Whoever begins says how it is, and does not know yet who is exempt.
+        [state, isRunning] = [message.state, true];
+        answer(toMessage());
+      } else if (message.kind === "hit") {
+        if (!deps.onHit(message.hit)) return;
+        answer({ kind: "taken", number: message.number });
+        if (message.hit.is_test) trials.seen(message.hit);
+      } else if (message.kind === "test-expected") trials.armed(message.number, message.place);
+      else if (deps.onCredentials(message.credentials)) answer({ kind: "credentials-taken", number: message.number });
     },
   });
+  const trials = createDecoyTrials({
+    clock: deps.clock, arm(number, decoy) {
+      if (isRunning) listener.send({ kind: "test", number, decoy });
+      return isRunning;
+    },
+  });
+  return {
+    test: trials.run,
+    state: () => state && { ...state, is_running: isRunning },
+    exempt(wanted) {
+      if (isDeepStrictEqual(wanted, exemptions)) return;
+      exemptions = wanted;
+      listener.send(toMessage());
+    },
+    close: () => listener.close(),
+  };
 }

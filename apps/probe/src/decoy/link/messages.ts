@@ -1,5 +1,5 @@
 /** What the decoys' process and the daemon say to each other, as JSON over a socket in the folder that they share. */
-import { HoneypotHit } from "@lanthorn/contract/uplink";
+import { DecoyExemption, DecoysState, HoneypotCredentials, HoneypotHit, IpAddress, MAX_DECOY_EXEMPTIONS, Port } from "@lanthorn/contract/uplink";
 import * as z from "zod";
 
 /** The socket's name in the folder: who may enter that may connect. */
@@ -14,10 +14,25 @@ export const ReportedHit = HoneypotHit.omit({ source_mac: true, count: true, mit
 });
 export type ReportedHit = z.infer<typeof ReportedHit>;
 
-/** Hits have numbers, by which the daemon says that they are written down. */
-export const FromDecoys = z.object({ kind: z.literal("hit"), number: Count, hit: ReportedHit });
+/** How the decoys are: as the daemon reports it, which knows whether they run. */
+export const ReportedState = DecoysState.omit({ is_running: true });
+export type ReportedState = z.infer<typeof ReportedState>;
+
+const TrialPlace = z.object({ address: IpAddress, port: Port.min(1) });
+/** Where a decoy is tested: the first of its services that is served. */
+export type TrialPlace = z.infer<typeof TrialPlace>;
+
+/** What is reported has numbers, by which the daemon says that it is written down: those of hits, and those of credentials. */
+export const FromDecoys = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("hit"), number: Count, hit: ReportedHit }), z.object({ kind: z.literal("credentials"), number: Count, credentials: HoneypotCredentials }),
+  z.object({ kind: z.literal("state"), state: ReportedState }), z.object({ kind: z.literal("test-expected"), number: Count, place: TrialPlace.nullable() }),
+]);
 export type FromDecoys = z.infer<typeof FromDecoys>;
 
-/** A hit that is not taken within half a minute is sent again. */
-export const ToDecoys = z.object({ kind: z.literal("taken"), number: Count });
+/** What is not taken within half a minute is sent again. All that the decoys learn of the probe is who is exempt. */
+export const ToDecoys = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("taken"), number: Count }), z.object({ kind: z.literal("credentials-taken"), number: Count }),
+  z.object({ kind: z.literal("test"), number: Count, decoy: z.string().max(64) }),
+  z.object({ kind: z.literal("exemptions"), exemptions: z.array(DecoyExemption).max(MAX_DECOY_EXEMPTIONS) }),
+]);
 export type ToDecoys = z.infer<typeof ToDecoys>;

@@ -25,7 +25,7 @@ export const ftp: Service = (peer, stage) => {
     },
     PASS(given) {
       if (username === null) return peer.send("503 Login with USER first.\r\n");
-      peer.tried(username, (password) => password === given);
+      peer.tried(username, given);
       username = null;
       peer.later(REFUSAL_MS, refuse);
     },

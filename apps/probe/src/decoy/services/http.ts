@@ -67,7 +67,7 @@ function answer(peer: Peer, stage: Stage, request: Request, next: () => void): v
   };
   const given = readBasic(headers.get("authorization") ?? "") ?? (method === "POST" ? readForm(request.body) : null);
   if (given) {
-    peer.tried(given.username, (password) => password === given.password);
+    peer.tried(given.username, given.password);
     return peer.later(REFUSAL_MS, () => finish("401 Unauthorized", page(stage, "Wrong user name or password.")));
   }
   if (method === "PUT" || method === "PATCH") peer.reached("file", "", `${method} ${request.path}, ${request.body.length} bytes`);

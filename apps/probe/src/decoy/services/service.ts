@@ -23,9 +23,9 @@ export interface Peer {
   reached(rung: HoneypotStage, username: string, detail: string): void;
   /**
    * Somebody gave a user name and a password, or a proof of it: a guess, or bait.
-   * @param isPassword Whether what was given is this password. No password is kept.
+   * @param given The password, or whether what was given proves this one.
    */
-  tried(username: string, isPassword: (password: string) => boolean): void;
+  tried(username: string, given: string | ((password: string) => boolean)): void;
   /** Calls `task` once, unless the connection ends before. */
   later(ms: number, task: () => void): void;
   random(octets: number): Buffer;

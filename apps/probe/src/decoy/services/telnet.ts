@@ -23,7 +23,7 @@ export const telnet: Service = (peer, stage) => {
       username = line.trim();
       return peer.send("\r\nPassword: ");
     }
-    peer.tried(username, (password) => password === line);
+    peer.tried(username, line);
     [username, isBusy] = [null, true];
     tries += 1;
     peer.later(REFUSAL_MS, () => {

@@ -11,6 +11,8 @@ export interface SessionDeps {
   readonly address: string;
   /** @param detail Printable. */
   readonly onStep: (rung: HoneypotStage, username: string, detail: string) => void;
+  /** After the step that it is. @param password Printable, and its first 255 characters. */
+  readonly onPassword: (username: string, password: string, isBait: boolean) => void;
   readonly onEnd: () => void;
   /** A service threw. */
   readonly onFailure: (error: unknown) => void;
@@ -89,9 +91,10 @@ function createPeer(socket: Socket, deps: SessionDeps, { end, later }: { readonl
       socket.removeAllListeners("data").resume();
     },
     reached: (rung, username, detail) => deps.onStep(rung, printable(username), printable(detail)),
-    tried(username, isPassword) {
-      const isBait = deps.isBait(username, isPassword);
+    tried(username, given) {
+      const isBait = deps.isBait(username, typeof given === "string" ? (password) => password === given : given);
       deps.onStep(isBait ? "bait_credential" : "credential", printable(username), isBait ? "used a bait credential" : "");
+      if (typeof given === "string") deps.onPassword(printable(username), printable(given), isBait);
     },
     later,
     random: deps.randomBytes,

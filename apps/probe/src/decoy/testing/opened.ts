@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { HoneypotCredentials } from "@lanthorn/contract/uplink";
 import { silentLog, systemClock } from "@lanthorn/runtime";
-import type { SocketListener } from "../../channel/socket-listener.ts";
-import { listenForDecoys } from "../link/decoy-listener.ts";
+import { type DecoysListener, listenForDecoys } from "../link/decoy-listener.ts";
 import { LINK_SOCKET, type ReportedHit } from "../link/messages.ts";
 import { openDecoys, type OpenDecoys } from "../open-decoys.ts";
 import { parseDecoysSettings } from "../settings.ts";
@@ -14,6 +14,9 @@ export const CLIENT = "127.0.0.5";
 /** Decoys on loopback with a daemon that writes down what they report. */
 export interface OpenedDecoys extends OpenDecoys {
   readonly hits: readonly ReportedHit[];
+  readonly tried: HoneypotCredentials["tried"];
+  /** Null while it does not run. */
+  readonly daemon: () => DecoysListener | null;
   readonly portOf: (service: string) => number;
   /** Starts the daemon's side, where it does not run. @param isWritten Whether it takes what is reported. */
   listen(isWritten?: () => boolean): void;
@@ -24,17 +27,23 @@ export interface OpenedDecoys extends OpenDecoys {
 export async function openForTest(services: readonly string[], settings: object = {}): Promise<OpenedDecoys> {
   const folder = mkdtempSync(join(tmpdir(), "lanthorn-decoy-"));
   const hits: ReportedHit[] = [];
-  let daemon: SocketListener | null = null;
+  const tried: HoneypotCredentials["tried"] = [];
+  let daemon: DecoysListener | null = null;
   const decoys = await openDecoys(parseDecoysSettings({
     decoys: [{ name: "files2", address: "127.0.0.1", services: services.map((service) => ({ service, port: 0 })) }],
     bait: [{ username: "backup", password: "Blue-Heron-4" }], data_dir: folder, link_directory: folder, ...settings,
   }), { clock: systemClock, log: silentLog, ownAddresses: () => ["127.0.0.1"] });
   return {
-    ...decoys, hits, portOf: (service) => decoys.places.find((place) => place.service === service)?.port ?? 0,
+    ...decoys, hits, tried, daemon: () => daemon, portOf: (service) => decoys.places.find((place) => place.service === service)?.port ?? 0,
     listen(isWritten = () => true) {
-      daemon = listenForDecoys(join(folder, LINK_SOCKET), { onHit: (hit) => isWritten() && hits.push(hit) > 0, clock: systemClock, log: silentLog });
+      daemon = listenForDecoys(join(folder, LINK_SOCKET), {
+        onHit: (hit) => isWritten() && hits.push(hit) > 0, onCredentials: (credentials) => isWritten() && tried.push(...credentials.tried) > 0, clock: systemClock, log: silentLog,
+      });
     },
-    silence: async () => daemon?.close(),
+    async silence() {
+      await daemon?.close();
+      daemon = null;
+    },
     async close() {
       await decoys.close();
       await daemon?.close();

@@ -6,7 +6,7 @@ import { listenOnSocket, type SocketListener } from "../../channel/socket-listen
 import { FromResolver, type ListedThreat, type ReportedQueries, type ToResolver } from "./messages.ts";
 
 /** What listens. */
-export interface ResolverListener extends SocketListener {
+export interface ResolverListener extends Pick<SocketListener, "close"> {
   /** Of the resolver that spoke last; null while none is there. */
   state(): ResolverState | null;
 }

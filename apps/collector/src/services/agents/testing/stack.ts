@@ -36,6 +36,7 @@ import { type Ids, openIds } from "../../ids/open.ts";
 import { createPublication } from "../../bundles/publish.ts";
 import { openAnomalies } from "../../anomalies/open.ts";
 import { openGuards } from "../../guards/open.ts";
+import { openHoneypots } from "../../honeypots/open.ts";
 import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "../../sites/service.ts";
 import { sitesRoutes } from "../../sites/routes.ts";
 import { createSitesStore } from "../../sites/store.ts";
@@ -109,11 +110,13 @@ export async function startStack(options: {
   });
   const audit = createAudit({ clock });
   const sealing = createSealing(options.keyring ?? singleKey(new Uint8Array(32).fill(3)));
+  const onSite = (site: string) => ingest.configured({ siteId: site });
+  const honeypots = openHoneypots({ ...database, sealing, audit, clock, log: silentLog, broker, onConfigured: onSite });
   const anomalies = openAnomalies({
-    ...database, audit, clock, log: silentLog, onConfigured: (siteId) => ingest.configured({ siteId }), resolveAlert: () => Promise.resolve(),
+    ...database, audit, clock, log: silentLog, onConfigured: onSite, resolveAlert: () => Promise.resolve(),
   }, { keepDays: 90 });
   const log = createEventLog({
-    reads: database.reads, reactions: createReactions(REACTIONS, REACTION_ORDER, { ...anomalies.reactions, pcaps: { types: ["pcap_recorded"], react: (...given) => pcap.react(...given) } }),
+    reads: database.reads, reactions: createReactions(REACTIONS, REACTION_ORDER, { ...anomalies.reactions, ...honeypots.reactions, pcaps: { types: ["pcap_recorded"], react: (...given) => pcap.react(...given) } }),
   });
   const onConfigured = (probeIds: readonly string[]) => ingest.configured({ probeIds });
   const vault = createVaultService({
@@ -122,15 +125,15 @@ export async function startStack(options: {
   });
   const bundlesStore = createBundlesStore(database);
   const guards = openGuards({
-    ...database, audit, clock, log: silentLog, broker, onConfigured: (siteId) => ingest.configured({ siteId }),
+    ...database, audit, clock, log: silentLog, broker, onConfigured: onSite,
   });
   const pcap = openPcap({ data_dir: dataDir, pcap: PcapSettings.parse(options.pcap ?? {}) }, {
     ...database, sealing, audit, clock, log, published: () => undefined, logger: silentLog, broker, contents: () => files.contents,
-    onConfigured: (siteId) => ingest.configured({ siteId }),
+    onConfigured: onSite,
   });
-  const settings = createSettingsService({ ...database, credentials: vault, bundles: bundlesStore, guards, anomalies, captures: pcap, audit, onConfigured });
+  const settings = createSettingsService({ ...database, credentials: vault, bundles: bundlesStore, guards, anomalies, captures: pcap, decoys: honeypots, audit, onConfigured });
   const ids = openIds({ data_dir: dataDir }, {
-    ...database, audit, clock, log: silentLog, events: log, published: () => undefined, captures: pcap.downloads, fetchFile: () => Promise.reject(new Error("nothing is downloaded here")), onPublished: (site) => ingest.configured({ siteId: site }),
+    ...database, audit, clock, log: silentLog, events: log, published: () => undefined, captures: pcap.downloads, fetchFile: () => Promise.reject(new Error("nothing is downloaded here")), onPublished: onSite,
     publish: async ({ siteId: site, ...bundle }) => bundlesStore.publish(await createPublication(authority, bundle), toInstant(clock.now()), site),
   });
   const healthHistory = createHealthHistory({ db: database.db, clock, logger: silentLog });
@@ -140,6 +143,7 @@ export async function startStack(options: {
       async replied(probe, reply) {
         await guards.replied(probe, reply);
         await pcap.replied(probe, reply);
+        await honeypots.replied(probe, reply);
       },
       online: pcap.online,
     },
@@ -185,8 +189,8 @@ export async function startStack(options: {
     },
     services: {
       gateway: [sitesRoutes(
-        createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) }),
-      ), ...guards.routes, ...anomalies.routes, ...pcap.routes, ...ids.routes],
+        createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: onSite }),
+      ), ...guards.routes, ...anomalies.routes, ...pcap.routes, ...ids.routes, ...honeypots.routes],
       agents: [agentsRoutes({ service: agents, settings }), ...files.routes, ...bundles.routes],
       vault: [vaultRoutes(vault)],
     },

@@ -27,8 +27,8 @@ function answer(peer: Peer, [verb = "", ...words]: readonly string[]): void {
   if (name === "QUIT") return peer.end("+OK\r\n");
   if (name === "AUTH") {
     if (words.length === 0 || words.length > 2) return peer.send("-ERR wrong number of arguments for 'auth' command\r\n");
-    const [username, given] = words.length === 2 ? [words[0] ?? "", words[1]] : ["default", words[0]];
-    peer.tried(username, (password) => password === given);
+    const [username = "", given = ""] = words.length === 2 ? words : ["default", ...words];
+    peer.tried(username, given);
     return peer.send("-WRONGPASS invalid username-password pair\r\n");
   }
   if (!HARMLESS.has(name)) peer.reached("command", "", [verb, ...words].join(" ").slice(0, 256));

@@ -13,7 +13,7 @@ export const imap: Service = (peer, stage) => {
   const refuse = (tag: string) => peer.later(REFUSAL_MS, () => peer.send(`${tag} NO [AUTHENTICATIONFAILED] Authentication failed.\r\n`));
   const plain = (tag: string, text: string) => {
     const given = readSaslPlain(text);
-    if (given) peer.tried(given.username, (password) => password === given.password);
+    if (given) peer.tried(given.username, given.password);
     refuse(tag);
   };
   const says: Readonly<Record<string, (tag: string, words: readonly string[]) => void>> = {
@@ -21,7 +21,7 @@ export const imap: Service = (peer, stage) => {
     NOOP: (tag) => peer.send(`${tag} OK NOOP completed.\r\n`),
     ID: (tag) => peer.send(`* ID ("name" "Dovecot")\r\n${tag} OK ID completed.\r\n`),
     LOGIN(tag, [username = "", given = ""]) {
-      peer.tried(username, (password) => password === given);
+      peer.tried(username, given);
       refuse(tag);
     },
     AUTHENTICATE(tag, [mechanism = "", initial = ""]) {

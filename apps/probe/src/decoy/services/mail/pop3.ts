@@ -12,7 +12,7 @@ export const pop3: Service = (peer, stage) => {
   const refuse = () => peer.later(REFUSAL_MS, () => peer.send("-ERR [AUTH] Authentication failed.\r\n"));
   const plain = (text: string) => {
     const given = readSaslPlain(text);
-    if (given) peer.tried(given.username, (password) => password === given.password);
+    if (given) peer.tried(given.username, given.password);
     refuse();
   };
   const says: Readonly<Record<string, (rest: string) => void>> = {
@@ -23,7 +23,7 @@ export const pop3: Service = (peer, stage) => {
     },
     PASS(given) {
       if (username === null) return peer.send("-ERR No username given.\r\n");
-      peer.tried(username, (password) => password === given);
+      peer.tried(username, given);
       username = null;
       refuse();
     },

@@ -53,11 +53,11 @@ function createAuthentication(peer: Peer, expect: (next: (line: string) => void)
   const plain = (line: string) => {
     const given = readSaslPlain(line);
     if (!given) return peer.send("501 5.5.2 Error: malformed authentication response\r\n");
-    peer.tried(given.username, (password) => password === given.password);
+    peer.tried(given.username, given.password);
     refuse();
   };
   const password = (username: string) => (line: string) => {
-    peer.tried(username, (password) => password === fromBase64(line));
+    peer.tried(username, fromBase64(line));
     refuse();
   };
   const username = (line: string) => {

@@ -63,7 +63,7 @@ function greet(client: Connection, peer: Peer, software: string): void {
   client.on("authentication", (context) => {
     if (context.method === "password") {
       const given = context.password;
-      peer.tried(context.username, (password) => password === given);
+      peer.tried(context.username, given);
       return peer.later(REFUSAL_MS, () => refuse(context));
     }
     if (context.method === "publickey") {

@@ -1,0 +1,7 @@
+import type { Projection } from "./projection.ts";
+
+/** Passwords are kept sealed by the service of decoys alone: the log has the names. */
+export const honeypotCredentials: Projection<"honeypot_credentials"> = {
+  hosts: () => [],
+  apply: ({ data }) => ({ type: "honeypot_credentials", deviceId: null, data, logged: { ...data, tried: data.tried.map((one) => ({ ...one, password: null })) } }),
+};

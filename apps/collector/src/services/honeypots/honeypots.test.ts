@@ -1,0 +1,233 @@
+import {
+  BATCH_MAX_EVENTS, Command, type EventData, Honeypot, HoneypotCredential, HoneypotExemption, HoneypotSession, HoneypotSessionDetail, listEnvelope, MAX_DECOY_EXEMPTIONS,
+  MAX_EXEMPT_ADDRESSES, MAX_EXEMPT_PORTS, probeTopic,
+} from "@lanthorn/contract";
+import { createId, systemClock, toInstant } from "@lanthorn/runtime";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createEventLog } from "../../events/log.ts";
+import { createReactions } from "../../events/reaction.ts";
+import { honeypotCredentials } from "../../ingest/projections/honeypot-credentials.ts";
+import { REACTION_ORDER, REACTIONS } from "../../reactions.ts";
+import { ownerOfHoneypotCredential } from "../../sealing/sealed-columns.ts";
+import { enrollListening, type ListeningProbe } from "../agents/testing/listening-probe.ts";
+import { type Stack, startStack } from "../agents/testing/stack.ts";
+import { createAlertReaction } from "../alerts/reaction/reaction.ts";
+import { createHoneypotReaction, MAX_ROWS_OF_SITE } from "./sessions/reaction.ts";
+
+type Hit = EventData<"honeypot_hit">;
+type Tried = EventData<"honeypot_credentials">;
+
+const INCIDENT = createId();
+const HIT: Hit = {
+  service: "ssh", stage: "touch", severity: "low", source_ip: "192.0.2.66", source_mac: "", source_port: 40_000, destination_port: 22, username: "", detail: "1 connection to ssh", decoy: "files2",
+  destination_ip: "192.0.2.9", report: "first", services: ["ssh"], count: 1, credentials: 0, usernames: [], mitre_techniques: ["T1046"], incident_id: INCIDENT,
+  since: "2026-06-01T12:00:00.000Z", last_at: "2026-06-01T12:00:00.000Z",
+};
+const GUESS: Hit = {
+  ...HIT, stage: "credential", severity: "high", report: "rise", username: "root", usernames: ["root"], count: 3, credentials: 2, services: ["ssh", "ftp"], service: "ftp", destination_port: 21,
+  mitre_techniques: ["T1046", "T1110.001"], detail: "3 connections to ssh, ftp; 2 passwords tried for root",
+};
+
+let stack: Stack;
+let probe: ListeningProbe;
+/** Events for which webhooks would be called. */
+let delivered: string[];
+beforeEach(async () => {
+  stack = await startStack();
+  probe = await enrollListening(stack);
+  delivered = [];
+});
+afterEach(async () => {
+  probe.end();
+  await stack.close();
+});
+
+type Options = Parameters<Stack["call"]>[2];
+const call = (method: string, rest = "", options: Options = {}) => stack.call(method, `/api/v1/honeypots${rest}`, options);
+const sessions = async (query = "") => listEnvelope(HoneypotSession).parse((await call("GET", `/sessions${query}`)).body);
+const append = async (type: "honeypot_hit" | "honeypot_credentials", all: readonly object[]) => {
+  const log = createEventLog({
+    reads: stack.database.reads, reactions: createReactions(REACTIONS, REACTION_ORDER, {
+      honeypots: createHoneypotReaction({ seal: (password, id) => stack.sealing.seal(password, ownerOfHoneypotCredential(id)) }), alerts: createAlertReaction({ maxOpen: 100 }),
+      deliveries: { types: [], react: (_, __, events: readonly { readonly type: string }[]) => Promise.resolve(void delivered.push(...events.map(({ type: name }) => name))) },
+    }),
+  });
+  const at = toInstant(systemClock.now());
+  await stack.database.db.transaction().execute((trx) => log.append(trx, stack.tenantId, all.map((data) => {
+    const logged = type === "honeypot_credentials" ? honeypotCredentials.apply({ type, occurred_at: at, data: data as Tried }, {} as never).logged : undefined;
+    return { type, siteId: stack.siteId, probeId: probe.probeId, deviceId: null, queueId: null, probeSeq: null, occurredAt: at, receivedAt: at, data: data as Hit & Tried, ...(logged && { logged }) };
+  })));
+};
+
+describe("the decoys of a site", () => {
+  const takeCommands = async (answer: object) => {
+    const commands: Command[] = [];
+    const client = await stack.connect(probe.probeId, probe.identity);
+    client.on("message", (_, payload) => {
+      const command = Command.parse(JSON.parse(payload.toString()));
+      commands.push(command);
+      client.publish(probeTopic(stack.tenantId, probe.probeId, "replies"), JSON.stringify({ v: 1, command_id: command.id, ok: true, error: null, data: {}, ...answer }), { qos: 1 });
+    });
+    await client.subscribeAsync(probeTopic(stack.tenantId, probe.probeId, "commands"), { qos: 1 });
+    return commands;
+  };
+  const report = {
+    is_running: true, sessions: 0, connections: 3, failures: 0, vanished: 0, exempt: [{ name: "this machine", connections: 2 }],
+    decoys: [{ name: "files2", address: "192.0.2.9", persona: "nas", hostname: "files2", services: [{ service: "ssh", port: 22, problem: null }, { service: "http", port: 80, problem: "port 80 is in use" }] }],
+  };
+  const list = async (query = "") => listEnvelope(Honeypot).parse((await call("GET", query)).body).data;
+
+  test("are what the probe beside them reports, with their state", async () => {
+    await probe.report({ decoys: report });
+    await expect.poll(() => list()).toMatchObject([{ site_id: stack.siteId, probe_id: probe.probeId, name: "files2", persona: "nas", address: "192.0.2.9", state: "partly" }]);
+    const [before] = await list(`?site_id=${stack.siteId}`);
+    await probe.report({ decoys: { ...report, is_running: false } });
+    await expect.poll(() => list()).toMatchObject([{ id: before?.id, state: "stopped" }]);
+    await stack.database.db.updateTable("probes").set({ state: "silent" }).execute();
+    expect(await list()).toMatchObject([{ id: before?.id, state: "silent" }]);
+    expect((await call("GET", `?site_id=${createId()}`)).status).toBe(404);
+    expect(listEnvelope(Honeypot).parse((await call("GET", "", { tenantId: createId() })).body).data).toEqual([]);
+  });
+
+  test("are tested by their probe, and show what came of it and the session", async () => {
+    await probe.report({ decoys: report });
+    await expect.poll(() => list()).toHaveLength(1);
+    const [decoy] = await list();
+    const incident = createId();
+    const commands = await takeCommands({ data: { incident_id: incident, service: "ssh", port: 22 } });
+    const asked = await call("POST", `/${decoy?.id}/test`);
+    expect([asked.status, Honeypot.parse(asked.body).test]).toMatchObject([202, { asked_by: "tester" }]);
+    const last = async () => Honeypot.parse((await call("GET", `/${decoy?.id}`)).body).test;
+    await expect.poll(last).toMatchObject({ status: "done", error: null, session_id: null });
+    expect(commands).toMatchObject([{ type: "decoy_test", data: { decoy: "files2" } }]);
+    await append("honeypot_hit", [{ ...HIT, incident_id: incident, is_test: true }]);
+    expect((await last())?.session_id).toBe((await sessions()).data[0]?.id);
+    await stack.database.db.updateTable("honeypot_tests").set({ status: "sent", answer_by: "2026-01-01T00:00:00.000Z" }).execute();
+    expect(await last()).toMatchObject({ status: "no_answer" });
+    for (const [method, rest] of [["GET", ""], ["POST", "/test"]] as const) expect((await call(method, `/${decoy?.id}${rest}`, { tenantId: createId() })).status).toBe(404);
+  });
+
+  test("are not tested where the probe or their process is away, and say why where the probe refuses", async () => {
+    await probe.report({ decoys: { ...report, is_running: false } });
+    await expect.poll(() => list()).toMatchObject([{ state: "stopped" }]);
+    const [decoy] = await list();
+    expect((await call("POST", `/${decoy?.id}/test`)).body.error.code).toBe("CONFLICT");
+    await probe.report({ decoys: report });
+    await expect.poll(() => list()).toMatchObject([{ state: "partly" }]);
+    await takeCommands({ ok: false, error: { code: "refused", message: "the decoy files2 does not answer" } });
+    await call("POST", `/${decoy?.id}/test`);
+    await expect.poll(() => list()).toMatchObject([{ test: { status: "failed", error: "the decoy files2 does not answer" } }]);
+  });
+});
+
+describe("what is done at a decoy", () => {
+  test("is one session for each incident, with a rung for each rise, and the event that says so", async () => {
+    await append("honeypot_hit", [HIT, GUESS]);
+    await append("honeypot_hit", [{ ...GUESS, report: "summary", count: 900, credentials: 899, detail: "900 connections" }, { ...HIT, count: 2 }]);
+    const { data } = await sessions();
+    expect(data).toMatchObject([{
+      decoy: "files2", stage: "credential", severity: "high", connections: 900, credentials: 899, usernames: ["root"], services: ["ssh", "ftp"], mitre_techniques: ["T1046", "T1110.001"], is_test: false,
+    }]);
+    const read = HoneypotSessionDetail.parse((await call("GET", `/sessions/${data[0]?.id}`)).body);
+    expect(read.rungs).toMatchObject([{ stage: "touch", service: "ssh", destination_port: 22 }, { stage: "credential", service: "ftp", username: "root", detail: GUESS.detail }]);
+    const events = await stack.database.db.selectFrom("events").select("id").where("type", "=", "honeypot_hit").execute();
+    expect(events.map(({ id }) => id)).toEqual(expect.arrayContaining(read.rungs.map(({ event_id: id }) => id)));
+    expect((await call("GET", `/sessions/${createId()}`)).status).toBe(404);
+    expect((await call("GET", `/sessions/${read.id}`, { tenantId: createId() })).status).toBe(404);
+  });
+
+  test("of a test is kept as one, raises no alert and calls nobody", async () => {
+    await append("honeypot_hit", [{ ...HIT, is_test: true, incident_id: createId() }]);
+    expect([delivered, await stack.database.db.selectFrom("alerts").select("id").execute()]).toEqual([[], []]);
+    await append("honeypot_hit", [HIT]);
+    expect(delivered).toContain("honeypot_hit");
+    expect(await stack.database.db.selectFrom("alerts").select("type").execute()).toEqual([{ type: "honeypot_hit" }]);
+    expect([(await sessions("?is_test=true")).meta.total, (await sessions("?is_test=false")).meta.total]).toEqual([1, 1]);
+  });
+
+  test("is found by what it was and by time, page by page", async () => {
+    await append("honeypot_hit", [
+      HIT, { ...GUESS, incident_id: createId(), decoy: "camera", source_ip: "192.0.2.67" }, { ...HIT, incident_id: createId(), source_ip: "2001:db8::7" },
+    ]);
+    const totals = await Promise.all(
+      ["?decoy=camera", "?source_ip=2001:db8::7", "?stage=touch", "?since=1h", "?until=2026-01-01T00:00:00.000Z", `?site_id=${stack.siteId}`].map(async (query) => (await sessions(query)).meta.total),
+    );
+    expect(totals).toEqual([1, 1, 2, 3, 0, 3]);
+    const first = await sessions("?per_page=2");
+    const second = await sessions(`?per_page=2&cursor=${first.meta.next_cursor}`);
+    expect([...first.data, ...second.data].map(({ source_ip: ip }) => ip)).toEqual(["2001:db8::7", "192.0.2.67", "192.0.2.66"]);
+    expect((await call("GET", `/sessions?site_id=${createId()}`)).status).toBe(404);
+  });
+
+  test("by a probe that makes up incidents has a bound: the oldest go", async () => {
+    for (let left = MAX_ROWS_OF_SITE + 3; left > 0; left -= BATCH_MAX_EVENTS) {
+      await append("honeypot_hit", Array.from({ length: Math.min(left, BATCH_MAX_EVENTS) }, () => ({ ...HIT, incident_id: createId(), is_test: true })));
+    }
+    expect((await sessions("?per_page=1")).meta.total).toBe(MAX_ROWS_OF_SITE);
+  }, 60_000);
+});
+
+describe("credentials that were tried", () => {
+  const TRIED: Tried = {
+    incident_id: INCIDENT, decoy: "files2", tried: [{ service: "ftp", username: "root", password: "Summer-2026!", is_bait: false }, { service: "ftp", username: "backup", password: "Blue-Heron-4", is_bait: true }],
+  };
+  const list = async (query = "") => listEnvelope(HoneypotCredential).parse((await call("GET", `/credentials${query}`)).body).data;
+
+  test("are sealed: nothing shows a password but revealing it, which is for vault:reveal and in the audit log", async () => {
+    await append("honeypot_hit", [GUESS]);
+    await append("honeypot_credentials", [TRIED]);
+    const [session] = (await sessions()).data;
+    const all = await list(`?session_id=${session?.id}`);
+    expect(all).toMatchObject([{ username: "backup", is_bait: true, session_id: session?.id }, { username: "root", is_bait: false, service: "ftp", decoy: "files2" }]);
+    const rows = JSON.stringify([await stack.database.db.selectFrom("events").selectAll().execute(), await stack.database.db.selectFrom("honeypot_credentials").selectAll().execute(), all]);
+    expect(rows).not.toContain("Summer-2026!");
+    expect(await list("?username=root")).toHaveLength(1);
+    expect(await list("?is_bait=true")).toHaveLength(1);
+    const path = `/credentials/${all[1]?.id}/reveal`;
+    expect((await call("POST", path)).body).toMatchObject({ username: "root", password: "Summer-2026!" });
+    expect((await call("POST", path, { role: "viewer" })).body.error.details).toEqual({ required: "vault:reveal" });
+    expect((await call("POST", path, { tenantId: createId() })).status).toBe(404);
+    const audit = await stack.database.db.selectFrom("audit").select(["action", "after"]).where("action", "=", "honeypot_credential.reveal").execute();
+    expect(audit).toHaveLength(1);
+    expect(audit[0]?.after).not.toContain("Summer");
+  });
+
+  test("of a session that is not kept any more stay without it", async () => {
+    await append("honeypot_credentials", [TRIED]);
+    expect(await list()).toMatchObject([{ session_id: null }, { session_id: null }]);
+    expect((await call("GET", `/credentials?session_id=${createId()}`)).status).toBe(404);
+  });
+});
+
+describe("who may touch decoys", () => {
+  const body = (more: object = {}) => ({ site_id: stack.siteId, name: "scanner", addresses: ["10.0.0.9/28", "2001:DB8::1"], ports: [80], hours: "22:00-04:30", reason: "scans every night", ...more });
+  const add = (more: object = {}) => call("POST", "/exemptions", { body: body(more) });
+
+  test("is sent to the site's probes without its reason, and taken back", async () => {
+    expect(probe.received.at(-1)?.decoys).toBeUndefined();
+    const made = HoneypotExemption.parse((await add()).body);
+    expect(made).toMatchObject({ addresses: ["10.0.0.0/28", "2001:db8::1"], created_by: "tester", expires_at: null });
+    const sent = await probe.hears(({ decoys }) => decoys !== undefined);
+    expect(sent.decoys).toEqual({ exemptions: [{ name: "scanner", addresses: ["10.0.0.0/28", "2001:db8::1"], ports: [80], hours: "22:00-04:30" }] });
+    expect(listEnvelope(HoneypotExemption).parse((await call("GET", `/exemptions?site_id=${stack.siteId}`)).body).data).toEqual([made]);
+    expect((await call("GET", `/exemptions/${made.id}`)).body).toEqual(made);
+    for (const method of ["GET", "DELETE"]) expect((await call(method, `/exemptions/${made.id}`, { tenantId: createId() })).status).toBe(404);
+    expect((await call("DELETE", `/exemptions/${made.id}`)).status).toBe(204);
+    const next = await probe.hears(({ revision, decoys }) => decoys === undefined && revision > sent.revision);
+    expect(next.revision).toBeGreaterThan(sent.revision);
+  });
+
+  test("is refused where it says nothing, is past, is of another tenant or is too many; a name counts once", async () => {
+    expect((await add({ site_id: createId() })).status).toBe(404);
+    for (const wrong of [{ addresses: [] }, { addresses: ["10.0.0.0/33"] }, { hours: "25:00-26:00" }, { ports: [0] }, { reason: " " }, { expires_at: "2020-01-01T00:00:00.000Z" }]) {
+      expect((await add(wrong)).status, JSON.stringify(wrong)).toBe(400);
+    }
+    expect([(await add()).status, (await add()).status]).toEqual([201, 409]);
+    const most = Array.from({ length: MAX_EXEMPT_ADDRESSES }, (_, index) => `2001:db8:${index.toString(16)}:aaaa:bbbb:cccc:dddd:0/112`);
+    for (let number = 1; number < MAX_DECOY_EXEMPTIONS; number += 1) await add({ name: `${number}`.padEnd(64, "x"), addresses: most, ports: Array.from({ length: MAX_EXEMPT_PORTS }, (_, port) => 65_535 - port) });
+    expect((await add({ name: "one more" })).status).toBe(409);
+    const sent = await probe.hears(({ decoys }) => decoys?.exemptions.length === MAX_DECOY_EXEMPTIONS);
+    // Guards and credentials take the most of a configuration.
+    expect(Buffer.byteLength(JSON.stringify(sent))).toBeLessThan(64 * 1024);
+  });
+});

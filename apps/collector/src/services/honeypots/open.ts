@@ -1,0 +1,65 @@
+import { type Clock, type Log, nextTurn, toInstant } from "@lanthorn/runtime";
+import type { Kysely } from "kysely";
+import type { Broker } from "../../broker/broker.ts";
+import type { Schema } from "../../db/schema.ts";
+import type { Audit } from "../../gateway/audit.ts";
+import { createRetentionJob } from "../../jobs/job.ts";
+import { ownerOfHoneypotCredential } from "../../sealing/sealed-columns.ts";
+import type { Sealing } from "../../sealing/sealing.ts";
+import type { ServiceModule } from "../../service-module.ts";
+import { createHoneypotCredentialsService } from "./credentials/service.ts";
+import { createCredentialsStore } from "./credentials/store.ts";
+import { createDecoysService } from "./decoys.ts";
+import { createExemptionsService, type ExemptionsService } from "./exemptions/service.ts";
+import { createExemptionsStore } from "./exemptions/store.ts";
+import { honeypotsRoutes } from "./routes.ts";
+import { createHoneypotReaction } from "./sessions/reaction.ts";
+import { createSessionsService } from "./sessions/service.ts";
+import { createSessionsStore } from "./sessions/store.ts";
+import { createTestsService, type TestsService } from "./tests/service.ts";
+import { createTestsStore } from "./tests/store.ts";
+
+/** Decoys, and what was done at them: `partFor` is for what probes are sent, `replied` for ingest. */
+interface Honeypots extends ServiceModule, Pick<ExemptionsService, "partFor">, Pick<TestsService, "replied"> {}
+
+const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
+/** Sessions, and credentials that were tried. */
+const KEEP_DAYS = 90;
+const FORGOTTEN_AT_ONCE = 500;
+
+/** @param deps.onConfigured After the exemptions of a site have changed; nobody waits for it, so it must not reject. */
+export function openHoneypots(deps: {
+  readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly sealing: Sealing; readonly audit: Audit; readonly clock: Clock; readonly log: Log;
+  readonly onConfigured: (siteId: string) => Promise<void>; readonly broker: Pick<Broker, "publish">;
+}): Honeypots {
+  const { sealing, audit, clock, log } = deps;
+  const [sessions, credentials] = [createSessionsStore(deps), createCredentialsStore(deps)];
+  const exemptions = createExemptionsService({ ...deps, store: createExemptionsStore(deps) });
+  const forgetting = createRetentionJob({ clock, log }, {
+    name: "honeypots-retention", everyMs: HOUR_MS, who: "one replica", what: "old sessions at decoys",
+    async run(stopped) {
+      const before = toInstant(clock.now() - KEEP_DAYS * DAY_MS);
+      let total = 0;
+      for (const store of [sessions, credentials]) {
+        for (let gone = FORGOTTEN_AT_ONCE; gone === FORGOTTEN_AT_ONCE && !stopped.aborted;) {
+          gone = await store.forget(before, FORGOTTEN_AT_ONCE);
+          total += gone;
+          await nextTurn();
+        }
+      }
+      return total;
+    },
+  });
+  const testsStore = createTestsStore(deps);
+  const decoys = createDecoysService({ ...deps, tests: testsStore, sessions });
+  const tests = createTestsService({ ...deps, store: testsStore, decoys });
+  return {
+    name: "honeypots", mount: "gateway",
+    routes: [honeypotsRoutes({
+      decoys, tests, exemptions, sessions: createSessionsService({ store: sessions, clock }),
+      credentials: createHoneypotCredentialsService({ store: credentials, sessions, sealing, audit }),
+    })],
+    reactions: { honeypots: createHoneypotReaction({ seal: (password, id) => sealing.seal(password, ownerOfHoneypotCredential(id)) }) },
+    retention: [forgetting], partFor: exemptions.partFor, replied: tests.replied,
+  };
+}

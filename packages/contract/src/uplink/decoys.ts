@@ -1,0 +1,57 @@
+import * as z from "zod";
+import { Instant, IpNetwork, Port } from "../values.ts";
+
+/** Exemptions of a site that have not expired. A probe's configuration fits a message with them. */
+export const MAX_DECOY_EXEMPTIONS = 32;
+/** Addresses and networks of one. */
+export const MAX_EXEMPT_ADDRESSES = 32;
+/** Ports of one. */
+export const MAX_EXEMPT_PORTS = 32;
+/** Decoys of one probe, and services of all of them, that it reports. */
+export const MAX_REPORTED_DECOYS = 64;
+const MAX_SERVICES = 64;
+
+/** Hours of the day as `22:00-04:30`, in the time zone of the probe's machine. */
+export const ExemptHours = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d-(?:[01]\d|2[0-3]):[0-5]\d$/, "hours of the day as 22:00-04:30");
+
+/** Who may touch decoys, and is only counted. */
+export const DecoyExemption = z.object({
+  name: z.string().min(1).max(64),
+  addresses: z.array(IpNetwork).min(1).max(MAX_EXEMPT_ADDRESSES),
+  /** None: all. */
+  ports: z.array(Port).max(MAX_EXEMPT_PORTS).default([]),
+  /** Left out: always. */
+  hours: ExemptHours.optional(),
+  /** ISO 8601 in UTC; left out for one without an end. */
+  until: Instant.optional(),
+});
+export type DecoyExemption = z.infer<typeof DecoyExemption>;
+
+/** The part `decoys` of a probe's configuration: added to what the decoys' own file exempts. */
+export const DecoysPart = z.object({ exemptions: z.array(DecoyExemption).max(MAX_DECOY_EXEMPTIONS) });
+export type DecoysPart = z.infer<typeof DecoysPart>;
+
+const Count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+
+/** One decoy, as its process serves it. */
+export const DecoyReport = z.object({
+  name: z.string().min(1).max(64).describe("By which it is reported."), address: z.string().max(64).describe("Its address."),
+  persona: z.string().max(32).describe("What it claims to be, as `nas`."), hostname: z.string().max(63).describe("As its services say it."),
+  services: z.array(z.object({
+    service: z.string().max(64).describe("The service, as `ssh`."), port: Port.describe("Its port."),
+    problem: z.string().max(255).nullable().describe("Why it is not served. Null where it is."),
+  })).max(MAX_SERVICES).describe("Its services."),
+});
+export type DecoyReport = z.infer<typeof DecoyReport>;
+
+/** The decoys beside a probe. Counts are since their process began. */
+export const DecoysState = z.object({
+  is_running: z.boolean().describe("Whether their process is there. If not, the rest is what it said last."),
+  decoys: z.array(DecoyReport).max(MAX_REPORTED_DECOYS).describe("Each decoy."),
+  sessions: Count.describe("Connections that are open."), connections: Count.describe("Connections since it began."),
+  failures: Count.describe("Connections that a fault of a service ended."), vanished: Count.describe("Connections that were gone before anybody could see from where they came."),
+  exempt: z.array(z.object({
+    name: z.string().max(64).describe("The exemption."), connections: Count.describe("How often it was used."),
+  })).max(4 * MAX_DECOY_EXEMPTIONS).describe("Connections of those who are exempt."),
+});
+export type DecoysState = z.infer<typeof DecoysState>;
