@@ -52,7 +52,7 @@ export const AnomalyDetails = z.object({
   }).nullable().describe("The first feature in the hours before, for a picture. Null where the probe did not say it."),
   feedback_id: Id.nullable().describe("By which feedback it is normal. Null where nobody said so."),
   around: z.array(z.object({
-    type: z.string().describe("What happened, as the event log names it: `host_found`, `config_changed`, `scan_started`."), at: Instant.describe("When."),
+    type: z.string().describe("What happened, as the event log names it: `host_found`, `config_changed`, `scan_started`."), at: Instant.describe("When it happened."),
     device_id: Id.nullable().describe("The device that it is about. Null for none."),
   })).describe("What changed at the site within an hour before it began and until it was found, at most 20: new devices, changed configurations, scans."),
 });

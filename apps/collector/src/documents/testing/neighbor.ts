@@ -29,8 +29,8 @@ export interface Neighbor {
 export type Watch = (call: Call, make: () => Promise<Answer>) => Promise<Answer>;
 
 const SAMPLES = join(import.meta.dirname, "../../../../../packages/contract/samples/v1");
-/** What makes devices, ports, alerts and sessions at decoys of a probe's word. */
-const EVENTS = ["host_found", "port_found", "ids_alert", "rogue_detected", "honeypot_hit-session", "honeypot_credentials"];
+/** What makes devices, ports, alerts, anomalies and sessions at decoys of a probe's word. */
+const EVENTS = ["host_found", "port_found", "ids_alert", "rogue_detected", "honeypot_hit-session", "honeypot_credentials", "anomaly_detected-device"];
 
 export async function settleNeighbor(
   collector: RunningCollector, document: OpenApiDocument, watch: Watch = (_, make) => make(),
@@ -119,7 +119,7 @@ export async function enrollProbe(collector: RunningCollector, token: string) {
   return { session, topic: (channel: Parameters<typeof probeTopic>[2]) => probeTopic(probe.tenant_id, probe.probe_id, channel) };
 }
 
-/** A probe that has reported a host, its port, alerts and a decoy with its session, and answers orders. */
+/** A probe that has reported a host, its port, alerts, an anomaly and a decoy with its session, and answers orders. */
 async function speakAsProbe(collector: RunningCollector, token: string): Promise<MqttClient> {
   const { session, topic } = await enrollProbe(collector, token);
   session.on("message", (_topic, payload) => {

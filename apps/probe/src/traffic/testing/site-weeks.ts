@@ -26,9 +26,9 @@ export function conversation(seconds: number, host: Host, to: { readonly ip: str
   return isAnswered ? [asked, at(seconds * 1000 + 20, udpFrame(peer, host, "!".repeat(900), { from: to.port, to: port }))] : [asked];
 }
 
-/** What devices do on ordinary days, five minutes in each piece. Days may be parts of days. */
-export function* ordinaryDays(hosts: readonly Host[], days: { readonly from: number; readonly to: number }): Generator<readonly BlockFrame[]> {
-  const [from, to] = [BEGIN + STEP * Math.round((days.from * DAY) / STEP), BEGIN + days.to * DAY - 1];
+/** What devices do on ordinary days, five minutes in each piece. Days may be parts of days. @param begin 00:00 UTC of the first day, in seconds. */
+export function* ordinaryDays(hosts: readonly Host[], days: { readonly from: number; readonly to: number }, begin = BEGIN): Generator<readonly BlockFrame[]> {
+  const [from, to] = [begin + STEP * Math.round((days.from * DAY) / STEP), begin + days.to * DAY - 1];
   for (let seconds = from; seconds < to; seconds += STEP) {
     const hour = (seconds % DAY) / 3600;
     const isWork = hour >= 8 && hour < 17;
