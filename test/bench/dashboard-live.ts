@@ -1,17 +1,19 @@
 import type { RestClient } from "@lanthorn/client";
+import type { ProbeEvent } from "@lanthorn/contract";
+import { toInstant } from "@lanthorn/runtime";
 import type { CDPSession } from "playwright-core";
 import { createRequest } from "../../apps/collector/src/certificates/testing/request.ts";
 import type { Window } from "../dashboard/browser.ts";
 import { logIn } from "../dashboard/pages.ts";
+import { found } from "../dashboard/world.ts";
 import { waitFor } from "../lab/wait-for.ts";
 import { createSimulatedProbe, type SimulatedProbe } from "../system/simulated-probe.ts";
 import { SEED_PASSWORD } from "./seeded-collector.ts";
-import { found } from "../dashboard/world.ts";
-import { toInstant } from "@lanthorn/runtime";
 
 const PER_SECOND = 500;
 const TICK_MS = 100;
 const HOSTS = 50;
+const PORTS = 20;
 
 /** What the page Live grows by while a probe reports 500 events a second. Garbage is collected before each look. */
 export async function measureLive({ url, rest, mqttUrl, seconds, open }: {
@@ -31,7 +33,7 @@ export async function measureLive({ url, rest, mqttUrl, seconds, open }: {
     const before = await heapBytes(cdp);
     const from = performance.now();
     for (let tick = 1; tick * TICK_MS <= seconds * 1000; tick += 1) {
-      for (let count = 0; count < (PER_SECOND * TICK_MS) / 1000; count += 1) probe.say(comeOrGo(tick, count));
+      for (let count = 0; count < (PER_SECOND * TICK_MS) / 1000; count += 1) probe.say(portOf(tick, count));
       await page.waitForTimeout(Math.max(0, from + tick * TICK_MS - performance.now()));
     }
     await waitFor("the last event at the collector", () => (probe.acknowledged() === probe.said() ? true : null));
@@ -65,10 +67,12 @@ async function enroll(rest: RestClient, mqttUrl: string): Promise<SimulatedProbe
   return probe;
 }
 
-function comeOrGo(tick: number, count: number) {
-  const at = toInstant(Date.now());
-  const data = { ip: addressOf(count % HOSTS), mac: macOf(count % HOSTS), last_seen_at: at };
-  return tick % 2 === 0 ? { type: "host_online" as const, occurred_at: at, data } : { type: "host_offline" as const, occurred_at: at, data: { ...data, missed_checks: 3 } };
+/** A port of one of the hosts: what the stream shows of all that a probe says most often. */
+function portOf(tick: number, count: number): ProbeEvent {
+  const port = 8000 + (tick % PORTS);
+  return { type: "port_found", occurred_at: toInstant(Date.now()), data: {
+    ip: addressOf(count % HOSTS), mac: macOf(count % HOSTS), port, protocol: "tcp", state: tick % (2 * PORTS) < PORTS ? "open" : "closed", service: "http", version: `${tick}`, banner: "", scan_id: null,
+  } };
 }
 
 function addressOf(index: number): string {

@@ -1,5 +1,6 @@
 import { defineConfig } from "vite";
 import { precompress } from "./precompress.ts";
+import { stripTexts } from "./strip-texts.ts";
 
 export default defineConfig({
   // Relative, so that it works below any path of a proxy.
@@ -31,5 +32,5 @@ export default defineConfig({
       },
     },
   },
-  plugins: [precompress()],
+  plugins: [stripTexts(), precompress()],
 });
