@@ -17,8 +17,8 @@ const RUNS = 5;
 const THROTTLE = 4;
 const ASSETS = join(REPOSITORY, "apps/dashboard/dist/assets");
 /** Every one leaves something, and another number than the one before. */
-const FILTERS = ["berlin", "lyon", "porto", "kyiv", "oslo", "graz", "turin", "malmo"].flatMap((place, at) => [
-  place, `type:printer ${place}`, `type:server,router -tag:lab ${place}`, `state:online vendor:"Cisco Systems, Inc" ${place}`, `cam-${place}-0${at}`,
+const FILTERS = ["berlin", "lyon", "porto", "kyiv", "oslo", "graz", "turin", "malmo"].flatMap((place) => [
+  place, `type:printer ${place}`, `type:server,router -tag:lab ${place}`, `state:online vendor:"Cisco Systems, Inc" ${place}`, `cam-${place}-0`,
 ]);
 
 interface Scene {

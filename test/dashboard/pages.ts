@@ -88,6 +88,7 @@ export const TOUR: readonly Tour[] = [
   { name: "dns-lists", title: /^DNS lists/, go: byTab("DNS lists and rules") },
   { name: "intrusions", title: /^Intrusions/, go: byTab("Intrusions") },
   { name: "intrusion-rules", title: /^Intrusion rules/, go: byTab("Intrusion rules") },
+  { name: "anomalies", title: /^Anomalies/, go: byTab("Anomalies") },
   { name: "guards", title: /^Guards/, go: byTab("Guards and decoys") },
   { name: "integrations", title: /^Integrations/, go: byKeys("g", "i") },
   { name: "sites", title: /^Sites and probes/, go: byKeys("g", "s") },

@@ -113,6 +113,24 @@ test("a noisy rule is found with its text, suppressed, and disabled with a reaso
   await close();
 });
 
+test("an anomaly is read with what was measured, and said to be normal by keyboard alone", async () => {
+  const { page, press, tab, close } = await open();
+  await tab("Anomalies");
+  await page.getByRole("link", { name: "exfiltration" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("img", { name: /^Values up to 90000000; usual is 1000/ }).waitFor();
+  await page.getByText("<i>peer</i>.example").waitFor();
+  expect(await findFaults(page, "anomaly")).toEqual([]);
+  await press("This is normal…");
+  await page.getByLabel("Why").focus();
+  await page.keyboard.type("nightly backup");
+  await page.keyboard.press("Enter");
+  await page.getByText("somebody said so").waitFor();
+  expect((await collector.rest.listAnomalyFeedback()).data.map(({ kind, reason }) => [kind, reason])).toEqual([["exfiltration", "nightly backup"]]);
+  expect(await page.locator("main img").count()).toBe(0);
+  await close();
+});
+
 test("who touched a decoy is seen, and an exception for guards is added and removed by keyboard alone", async () => {
   const { page, press, tab, close } = await open();
   await tab("Guards and decoys");

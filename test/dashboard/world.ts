@@ -57,6 +57,12 @@ function hostileEvents(at: string): readonly ProbeEvent[] {
       signature_id: 1_000_001, revision: 1, signature: "<img src=x onerror=document.title=1> talk", category: "<b>bad</b>", severity: "high", source_ip: ATTACKER.ip, source_port: 4000,
       destination_ip: "10.9.0.7", destination_port: 53, protocol: "udp", mitre_techniques: ["T1071.004"], packets: [], count: 40, subject_ip: ATTACKER.ip, state: "seen",
     } },
+    { type: "anomaly_detected", occurred_at: at, data: {
+      metric: "bytes_to_rare", ...ATTACKER, score: 0.97, expected: 1000, observed: 90_000_000, severity: "high", explanation: "<img src=x onerror=document.title=1>\u202E sent much", kind: "exfiltration",
+      device: ATTACKER.mac, group: "<b>uses tcp/443</b>", since: at, peers: ["<i>peer</i>.example"], news: ["<u>new</u>"], is_alert: true, mitre_techniques: ["T1048"],
+      features: [{ name: "bytes_to_rare", share: 0.9, observed: 90_000_000, expected_low: 0, expected_high: 2000, usual: 1000 }],
+      series: { bucket_seconds: 3600, ends_at: at, values: [900, 1000, 1100, 950, 90_000_000] },
+    } },
     { type: "honeypot_hit", occurred_at: at, data: {
       service: "ssh", stage: "credential", severity: "high", source_ip: ATTACKER.ip, source_mac: ATTACKER.mac, source_port: 4001, destination_port: 22, username: "<script>root</script>",
       detail: "<img src=x>\u202E",

@@ -9,7 +9,8 @@ export const PAGE_PATHS = [
   "/scans", "/scans/$scanId",
   "/vulnerabilities",
   "/captures", "/captures/$pcapId",
-  "/sensors", "/sensors/dns", "/sensors/dns/queries", "/sensors/dns/lists", "/sensors/ids", "/sensors/ids/rules", "/sensors/guards",
+  "/sensors", "/sensors/dns", "/sensors/dns/queries", "/sensors/dns/lists", "/sensors/ids", "/sensors/ids/rules",
+  "/sensors/anomalies", "/sensors/anomalies/$anomalyId", "/sensors/guards",
   "/vault",
   "/settings/integrations", "/settings/keys", "/settings/users", "/settings/audit", "/settings/backups",
 ] as const;

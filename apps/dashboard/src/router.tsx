@@ -1,4 +1,4 @@
-import { AffectedCvesQuery, AlertsQuery, AuditQuery, DevicesQuery, DnsQueriesQuery, DnsStatsQuery, EventsQuery, IdsRulesQuery, IdsSiteQuery, IdsStatsQuery, PcapsQuery, ScansQuery, UsersQuery } from "@lanthorn/contract";
+import { AffectedCvesQuery, AlertsQuery, AnomaliesQuery, AuditQuery, DevicesQuery, DnsQueriesQuery, DnsStatsQuery, EventsQuery, IdsRulesQuery, IdsSiteQuery, IdsStatsQuery, PcapsQuery, ScansQuery, UsersQuery } from "@lanthorn/contract";
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, redirect, retainSearchParams } from "@tanstack/react-router";
 import { checkSearch, parseSearch, stringifySearch } from "./checked-search.ts";
 import { MapSearch } from "./map/search.ts";
@@ -96,6 +96,14 @@ const idsRules = createRoute({
   getParentRoute: () => root, path: "/sensors/ids/rules", validateSearch: checkSearch(IdsRulesQuery),
   component: lazyRouteComponent(() => import("./ids/rules-page.tsx"), "IdsRulesPage"),
 });
+const anomalies = createRoute({
+  getParentRoute: () => root, path: "/sensors/anomalies", validateSearch: checkSearch(AnomaliesQuery),
+  component: lazyRouteComponent(() => import("./anomalies/anomalies-page.tsx"), "AnomaliesPage"),
+});
+const anomaly = createRoute({
+  getParentRoute: () => root, path: "/sensors/anomalies/$anomalyId",
+  component: lazyRouteComponent(() => import("./anomalies/anomaly-page.tsx"), "AnomalyPage"),
+});
 const guards = createRoute({
   getParentRoute: () => root, path: "/sensors/guards", validateSearch: checkSearch(IdsSiteQuery),
   component: lazyRouteComponent(() => import("./guards/guards-page.tsx"), "GuardsPage"),
@@ -132,7 +140,7 @@ export function createPages(basepath: string) {
   return createRouter({
     routeTree: root.addChildren([
       overview, devices, device, alerts.addChildren([alert]), live, scans, scan, vulnerabilities, captures, capture,
-      sensors, dns, dnsQueries, dnsLists, ids, idsRules, guards,
+      sensors, dns, dnsQueries, dnsLists, ids, idsRules, anomalies, anomaly, guards,
       map,
       vault,
       sites, integrations, keys, users, audit, backups,

@@ -4,7 +4,7 @@ import styles from "./sensors.module.css";
 
 const TABS = [
   { to: "/sensors/dns", title: "DNS" }, { to: "/sensors/dns/queries", title: "DNS queries" }, { to: "/sensors/dns/lists", title: "DNS lists and rules" },
-  { to: "/sensors/ids", title: "Intrusions" }, { to: "/sensors/ids/rules", title: "Intrusion rules" }, { to: "/sensors/guards", title: "Guards and decoys" },
+  { to: "/sensors/ids", title: "Intrusions" }, { to: "/sensors/ids/rules", title: "Intrusion rules" }, { to: "/sensors/anomalies", title: "Anomalies" }, { to: "/sensors/guards", title: "Guards and decoys" },
 ] as const;
 
 /** The pages of sensors, beside each other. */

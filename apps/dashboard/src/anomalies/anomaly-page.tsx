@@ -1,0 +1,86 @@
+import type { AnomalyDetails } from "@lanthorn/contract";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { Facts } from "../fields/facts.tsx";
+import { Button } from "../parts/button.tsx";
+import { Mark, SeverityMark } from "../parts/mark.tsx";
+import { Page, Panel } from "../parts/page.tsx";
+import styles from "../sensors/sensors.module.css";
+import { useMay, useSession } from "../session/use-session.ts";
+import { Answer } from "../states/answer.tsx";
+import { Foreign } from "../texts/foreign.tsx";
+import { Moment } from "../texts/moment.tsx";
+import { DeviceOf } from "./anomalies-page.tsx";
+import { NormalDialog } from "./normal-dialog.tsx";
+import { Series } from "./series.tsx";
+
+const route = getRouteApi("/sensors/anomalies/$anomalyId");
+
+/** One anomaly: what was measured, what is usual, and what else happened at that time. */
+export function AnomalyPage() {
+  const { rest } = useSession();
+  const { anomalyId } = route.useParams();
+  const mayWrite = useMay("sensors:write");
+  const [isSaying, setSaying] = useState(false);
+  const anomaly = useQuery({ queryKey: ["anomalies", "one", anomalyId], queryFn: () => rest.readAnomaly(anomalyId) });
+  return (
+    <Page
+      title="Anomaly" note={<Link to="/sensors/anomalies">All anomalies</Link>}
+      actions={mayWrite && anomaly.data && !anomaly.data.is_normal && <Button kind="primary" onClick={() => setSaying(true)}>This is normal…</Button>}
+    >
+      {isSaying && anomaly.data && <NormalDialog anomaly={anomaly.data} onClose={() => setSaying(false)} />}
+      <Answer query={anomaly}>{(known) => <Details anomaly={known} />}</Answer>
+    </Page>
+  );
+}
+
+function Details({ anomaly }: { readonly anomaly: AnomalyDetails }) {
+  return (
+    <>
+      <Panel title={anomaly.kind.replaceAll("_", " ")}>
+        <p className={styles["text"]}><Foreign text={anomaly.explanation} longest={1024} /></p>
+        <Facts
+          of={[
+            ["Severity", <SeverityMark key="severity" severity={anomaly.severity} />], ["Device", <DeviceOf key="device" anomaly={anomaly} />],
+            ["Compared with", <Foreign key="group" text={anomaly.group || "itself alone"} longest={64} />], ["How unusual", `${Math.round(anomaly.score * 100)} %`],
+            ["Began", <Moment key="since" at={anomaly.since} exact />], ["Found", <Moment key="found" at={anomaly.found_at} exact />],
+            ["Alert", anomaly.alert_id === null ? "none" : <Link key="alert" to="/alerts/$alertId" params={{ alertId: anomaly.alert_id }}>its alert</Link>],
+            ["Normal", anomaly.is_normal ? <Mark key="normal" tone="good">somebody said so</Mark> : "nobody said so"],
+            ["Peers", <Foreign key="peers" text={anomaly.peers.join(", ") || "–"} longest={300} />], ["Met for the first time", <Foreign key="news" text={anomaly.news.join(", ") || "–"} longest={300} />],
+          ]}
+        />
+      </Panel>
+      {anomaly.series !== null && <Panel title={<>{anomaly.metric.replaceAll("_", " ")} in the hours before</>}><Series series={anomaly.series} usual={anomaly.usual} high={anomaly.expected_high} /></Panel>}
+      <Panel title="What weighs most" isFlush>
+        <table>
+          <thead><tr><th scope="col">What</th><th scope="col">Measured</th><th scope="col">Usual</th><th scope="col">Expected</th><th scope="col">Weight</th></tr></thead>
+          <tbody>
+            {anomaly.features.map((feature) => (
+              <tr key={feature.name}>
+                <td className={styles["name"]}><Foreign text={feature.name.replaceAll("_", " ")} longest={80} /></td><td>{amount(feature.observed)}</td><td>{amount(feature.usual)}</td>
+                <td>{amount(feature.expected_low)} to {amount(feature.expected_high)}</td><td>{Math.round(feature.share * 100)} %</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Panel>
+      <Panel title="What else happened at the site" isFlush>
+        {anomaly.around.length === 0 ? <p className={styles["note"]}>Nothing that changes a network.</p> : (
+          <table>
+            <thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Device</th></tr></thead>
+            <tbody>
+              {anomaly.around.map(({ type, at, device_id: id }, index) => (
+                <tr key={index}><td><Moment at={at} exact /></td><td><code>{type}</code></td><td>{id === null ? "–" : <Link to="/devices/$deviceId" params={{ deviceId: id }}>the device</Link>}</td></tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+      </Panel>
+    </>
+  );
+}
+
+function amount(value: number): string {
+  return value.toLocaleString("en", { maximumFractionDigits: value < 10 ? 2 : 0 });
+}
