@@ -2,12 +2,11 @@ import type { RestClient } from "@lanthorn/client";
 import type { ProbeEvent } from "@lanthorn/contract";
 import { toInstant } from "@lanthorn/runtime";
 import type { CDPSession } from "playwright-core";
-import { createRequest } from "../../apps/collector/src/certificates/testing/request.ts";
 import type { Window } from "../dashboard/browser.ts";
 import { logIn } from "../dashboard/pages.ts";
 import { found } from "../dashboard/world.ts";
 import { waitFor } from "../lab/wait-for.ts";
-import { createSimulatedProbe, type SimulatedProbe } from "../system/simulated-probe.ts";
+import { enrollProbe } from "./dashboard-probe.ts";
 import { SEED_PASSWORD } from "./seeded-collector.ts";
 
 const PER_SECOND = 500;
@@ -20,7 +19,9 @@ export async function measureLive({ url, rest, mqttUrl, seconds, open }: {
   readonly url: string; readonly rest: RestClient; readonly mqttUrl: string; readonly seconds: number;
   readonly open: () => Promise<Window & { readonly cdp: CDPSession }>;
 }): Promise<{ readonly growthMegabytes: number; readonly perSecond: number }> {
-  const probe = await enroll(rest, mqttUrl);
+  const probe = await enrollProbe(rest, mqttUrl);
+  for (let index = 0; index < HOSTS; index += 1) probe.say(found(addressOf(index), macOf(index), `bench-${index}`));
+  await waitFor("the hosts", () => (probe.acknowledged() === HOSTS ? true : null));
   const { page, context, cdp } = await open();
   try {
     await cdp.send("Network.enable");
@@ -51,20 +52,6 @@ export async function measureLive({ url, rest, mqttUrl, seconds, open }: {
 async function heapBytes(cdp: CDPSession): Promise<number> {
   await cdp.send("HeapProfiler.collectGarbage");
   return (await cdp.send("Runtime.getHeapUsage")).usedSize;
-}
-
-async function enroll(rest: RestClient, mqttUrl: string): Promise<SimulatedProbe> {
-  const [site] = (await rest.listSites({ per_page: 1 })).data;
-  const { token } = await rest.createEnrollmentToken({ site_id: site?.id ?? "" });
-  const { key, request } = await createRequest();
-  const identity = await rest.enrollProbe({ token, certificate_request: request, name: "bench" });
-  const probe = createSimulatedProbe({
-    host: "127.0.0.1", port: Number(new URL(mqttUrl).port), ca: identity.ca_certificate, key, certificate: identity.certificate, tenantId: identity.tenant_id, probeId: identity.probe_id,
-  });
-  probe.open();
-  for (let index = 0; index < HOSTS; index += 1) probe.say(found(addressOf(index), macOf(index), `bench-${index}`));
-  await waitFor("the hosts", () => (probe.acknowledged() === HOSTS ? true : null));
-  return probe;
 }
 
 /** A port of one of the hosts: what the stream shows of all that a probe says most often. */

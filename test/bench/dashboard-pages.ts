@@ -19,21 +19,22 @@ interface HTMLLike {
   getAttribute(name: string): string | null;
 }
 
-const ROW_LINK = '[role="grid"] [role="row"] a';
-
-/** Milliseconds from the press of a key until devices are drawn. What is shown now must have none. */
-export async function timeToRows(page: Page, key: string): Promise<number> {
+/** Milliseconds from the press of a key until so many elements are there. Now there must be fewer. */
+export async function timeToDrawn(page: Page, key: string, wanted: { readonly selector: string; readonly count: number }): Promise<number> {
   await page.evaluate(markKey);
   await page.keyboard.press(key);
-  return page.evaluate(untilRow, ROW_LINK);
+  return page.evaluate(untilThere, wanted);
+}
+
+/** Milliseconds from the press of a key until devices are drawn. */
+export function timeToRows(page: Page, key: string): Promise<number> {
+  return timeToDrawn(page, key, { selector: '[role="grid"] [role="row"] a', count: 1 });
 }
 
 /** Milliseconds from the End key until the last row is drawn. */
 export async function timeToLastRow(page: Page, total: number): Promise<number> {
   await page.locator('[role="grid"]').focus();
-  await page.evaluate(markKey);
-  await page.keyboard.press("End");
-  return page.evaluate(untilRow, `[aria-rowindex="${total + 1}"] a`);
+  return timeToDrawn(page, "End", { selector: `[aria-rowindex="${total + 1}"] a`, count: 1 });
 }
 
 /** Milliseconds from the last letter of a filter until what it leaves is drawn. */
@@ -94,11 +95,11 @@ function markKey(): void {
   }, true);
 }
 
-function untilRow(selector: string): Promise<number> {
+function untilThere({ selector, count }: { readonly selector: string; readonly count: number }): Promise<number> {
   const page = globalThis as unknown as InPage & { keyAt?: number };
   return new Promise((resolve) => {
     const look = () => {
-      if (page.document.querySelector(selector)) resolve(page.performance.now() - (page.keyAt ?? 0));
+      if (page.document.querySelectorAll(selector).length >= count) resolve(page.performance.now() - (page.keyAt ?? 0));
       else page.requestAnimationFrame(look);
     };
     look();
