@@ -11,6 +11,9 @@ export const PAGE_PATHS = [
   "/captures", "/captures/$pcapId",
   "/sensors", "/sensors/dns", "/sensors/dns/queries", "/sensors/dns/lists", "/sensors/ids", "/sensors/ids/rules",
   "/sensors/anomalies", "/sensors/anomalies/$anomalyId", "/sensors/guards",
+  "/ipam", "/ipam/$prefixId",
+  "/configurations", "/configurations/$deviceId",
+  "/baselines",
   "/vault",
   "/settings/integrations", "/settings/keys", "/settings/users", "/settings/audit", "/settings/backups",
 ] as const;

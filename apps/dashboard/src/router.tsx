@@ -1,4 +1,4 @@
-import { AffectedCvesQuery, AlertsQuery, AnomaliesQuery, AuditQuery, DevicesQuery, DnsQueriesQuery, DnsStatsQuery, EventsQuery, IdsRulesQuery, IdsSiteQuery, IdsStatsQuery, PcapsQuery, ScansQuery, UsersQuery } from "@lanthorn/contract";
+import { AffectedCvesQuery, AlertsQuery, AnomaliesQuery, AuditQuery, BaselineDifferencesQuery, ConfigDiffQuery, DevicesQuery, DnsQueriesQuery, DnsStatsQuery, EventsQuery, IdsRulesQuery, IdsSiteQuery, IdsStatsQuery, IpamPrefixesQuery, PcapsQuery, ScansQuery, UsersQuery } from "@lanthorn/contract";
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, redirect, retainSearchParams } from "@tanstack/react-router";
 import { checkSearch, parseSearch, stringifySearch } from "./checked-search.ts";
 import { MapSearch } from "./map/search.ts";
@@ -135,6 +135,28 @@ const vault = createRoute({
   component: lazyRouteComponent(() => import("./vault/vault-page.tsx"), "VaultPage"),
 });
 
+const ipam = createRoute({
+  getParentRoute: () => root, path: "/ipam", validateSearch: checkSearch(IpamPrefixesQuery.pick({ site_id: true, search: true, status: true })),
+  component: lazyRouteComponent(() => import("./ipam/ipam-page.tsx"), "IpamPage"),
+});
+const prefix = createRoute({
+  getParentRoute: () => root, path: "/ipam/$prefixId",
+  component: lazyRouteComponent(() => import("./ipam/prefix-page.tsx"), "PrefixPage"),
+});
+const configurations = createRoute({
+  getParentRoute: () => root, path: "/configurations",
+  component: lazyRouteComponent(() => import("./configurations/configurations-page.tsx"), "ConfigurationsPage"),
+});
+const configuration = createRoute({
+  getParentRoute: () => root, path: "/configurations/$deviceId", validateSearch: checkSearch(ConfigDiffQuery),
+  component: lazyRouteComponent(() => import("./configurations/device-configuration-page.tsx"), "DeviceConfigurationPage"),
+});
+
+const baselines = createRoute({
+  getParentRoute: () => root, path: "/baselines", validateSearch: checkSearch(BaselineDifferencesQuery.pick({ site_id: true, state: true, kind: true })),
+  component: lazyRouteComponent(() => import("./baselines/baselines-page.tsx"), "BaselinesPage"),
+});
+
 /** The pages and their addresses. @param basepath The path that the collector is below, as a proxy shows it. */
 export function createPages(basepath: string) {
   return createRouter({
@@ -142,7 +164,7 @@ export function createPages(basepath: string) {
       overview, devices, device, alerts.addChildren([alert]), live, scans, scan, vulnerabilities, captures, capture,
       sensors, dns, dnsQueries, dnsLists, ids, idsRules, anomalies, anomaly, guards,
       map,
-      vault,
+      ipam, prefix, configurations, configuration, baselines, vault,
       sites, integrations, keys, users, audit, backups,
     ]),
     basepath, parseSearch, stringifySearch, scrollRestoration: false, defaultPreload: false,

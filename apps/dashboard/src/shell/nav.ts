@@ -3,7 +3,7 @@ import type { IconName } from "../parts/icon.tsx";
 /** A page of the rail, and the keys that lead to it. */
 export interface NavItem {
   readonly to: "/" | "/devices" | "/alerts" | "/live" | "/scans" | "/vulnerabilities" | "/captures" | "/sensors" | "/sites"
-    | "/map" | "/vault"
+    | "/map" | "/ipam" | "/configurations" | "/baselines" | "/vault"
     | "/settings/integrations" | "/settings/keys" | "/settings/users" | "/settings/audit" | "/settings/backups";
   readonly title: string;
   readonly icon: IconName;
@@ -21,6 +21,9 @@ export const NAV_ITEMS: readonly NavItem[] = [
   { to: "/vulnerabilities", title: "Vulnerabilities", icon: "cve", keys: "g v" },
   { to: "/captures", title: "Captures", icon: "captures", keys: "g p" },
   { to: "/sensors", title: "Sensors", icon: "sensors", keys: "g e" },
+  { to: "/ipam", title: "IPAM", icon: "ipam", keys: "g n" },
+  { to: "/configurations", title: "Configurations", icon: "configurations", keys: "g f" },
+  { to: "/baselines", title: "Baselines", icon: "baselines", keys: "g r" },
   { to: "/sites", title: "Sites and probes", icon: "sites", keys: "g s" },
   { to: "/vault", title: "Vault", icon: "lock", keys: "g w" },
   { to: "/settings/integrations", title: "Integrations", icon: "integrations", keys: "g i" },
