@@ -33,12 +33,12 @@ export function BaselinesPage() {
 }
 
 function Filters() {
-  const { state = "open", kind } = route.useSearch();
+  const { state, kind } = route.useSearch();
   const navigate = route.useNavigate();
   const set = (name: "state" | "kind", value: string) => void navigate({ search: (before) => ({ ...before, [name]: value || undefined }), replace: true });
   return (
     <div className={filters["filters"]} role="search">
-      <Choose label="State of differences" value={state} options={choicesOf(DIFFERENCE_STATES, "Open")} onChange={(value) => set("state", value)} />
+      <Choose label="State of differences" value={state} options={choicesOf(DIFFERENCE_STATES.filter((each) => each !== "open"), "open")} onChange={(value) => set("state", value)} />
       <Choose label="Kind of fact" value={kind} options={choicesOf(BASELINE_FACTS, "Any kind")} onChange={(value) => set("kind", value)} />
     </div>
   );
