@@ -129,7 +129,7 @@ function BaselineRow({ baseline, onApprove }: { readonly baseline: Baseline; rea
   return (
     <tr>
       <td>{deviceId === null ? <strong>Site <Foreign text={name} longest={60} /></strong> : <Link to="/devices/$deviceId" params={{ deviceId }}><Foreign text={name} longest={60} /></Link>}</td>
-      <td><Mark tone={TONES[state]}>{state}</Mark>{until !== null && <p className={styles["soft"]}>until <Moment at={until} exact /></p>}</td>
+      <td><Mark tone={TONES[state]}>{state}</Mark>{until !== null && <p className={styles["soft"]}>ends <Moment at={until} /></p>}</td>
       <td className={styles["value"]}>{Object.entries(facts).map(([kind, count]) => `${count} ${kind.replaceAll("_", " ")}`).join(", ") || "none"}</td>
       <td>{open === 0 ? "none" : <Mark tone="bad">{open.toLocaleString("en")}</Mark>}</td>
       <td>{by === null ? "never" : <><Foreign text={by} longest={60} />, <Moment at={at} /></>}</td>
