@@ -10,7 +10,9 @@ import { FoundAnomaly } from "../messages.ts";
 import { createFlowSinks } from "../process/flow-sinks.ts";
 import { BEGIN, LAPTOP, ordinaryDays, scan } from "../testing/site-weeks.ts";
 import { openBehaviour } from "./behaviour.ts";
+import { createOwnNetworks } from "./own-networks.ts";
 import { AnomalySettings } from "./settings.ts";
+import { createSiteDevices } from "./site-devices.ts";
 
 const DAY = 86_400;
 let dataDir: string;
@@ -95,4 +97,23 @@ test("a part that is turned off learns nothing and says so", async () => {
   live({ from: 0, to: 1 });
   await behaviour.close();
   expect([behaviour.counters(), existsSync(join(dataDir, "anomalies"))]).toEqual([undefined, false]);
+});
+
+test("the machine's subnets are read twice a minute, however many flows there are", async () => {
+  const clock = createFakeClock();
+  let reads = 0;
+  const networks = createOwnNetworks(() => [`10.${(reads += 1)}.0.0/16`], clock);
+  for (let flow = 0; flow < 1000; flow += 1) expect(networks()).toEqual(["10.1.0.0/16"]);
+  await clock.advance(30_000);
+  expect([networks(), reads]).toEqual([["10.2.0.0/16"], 2]);
+});
+
+test("devices are known by their MAC address, and by their address behind who forwards packets of others", () => {
+  const devices = createSiteDevices(createHomeNetworks([], () => []));
+  const [laptop, gateway] = ["02:00:00:00:00:07", "02:00:00:00:00:fe"];
+  expect([devices.note("10.0.0.7", laptop), devices.note("fe80::7", laptop), devices.note("203.0.113.7", gateway)]).toEqual([laptop, laptop, null]);
+  expect([devices.note("10.9.0.1", gateway), devices.note("10.0.0.7", null), devices.note("10.0.0.99", null)]).toEqual(["10.9.0.1", laptop, "10.0.0.99"]);
+  expect([devices.placeOf(laptop), devices.placeOf("10.9.0.1"), devices.nameAt("10.0.0.99")]).toEqual([{ ip: "10.0.0.7", mac: laptop }, { ip: "10.9.0.1", mac: "" }, null]);
+  for (let host = 0; host < 40; host += 1) devices.note(`10.7.0.${host}`, "02:00:00:00:00:aa");
+  expect(devices.note("10.7.0.50", "02:00:00:00:00:aa")).toBe("10.7.0.50");
 });

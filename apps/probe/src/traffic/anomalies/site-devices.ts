@@ -53,7 +53,9 @@ export function createSiteDevices(isInside: (ip: string) => boolean): SiteDevice
       if (!inside) return null;
       const name = isBehindRouter ? ip : mac;
       keep(nameByIp, ip, name);
-      keep(ipByName, name, ip);
+      // People know a device by its address of IPv4, where it has one.
+      const before = ipByName.get(name);
+      keep(ipByName, name, ip.includes(":") && before?.includes(".") ? before : ip);
       return name;
     },
     nameAt: (ip) => nameByIp.get(ip) ?? null,

@@ -4,6 +4,7 @@ import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { createHomeNetworks } from "../../intrusions/home-networks.ts";
 import { createSpool } from "../../files/spool.ts";
 import { openBehaviour } from "../anomalies/behaviour.ts";
+import { createOwnNetworks } from "../anomalies/own-networks.ts";
 import { BUFFER_BYTES, createBufferPool, createBufferShare, createWriteBytes } from "../capture-files/buffer-pool.ts";
 import { createFreeSpace, type FreeSpace } from "../capture-files/disk-room.ts";
 import { type CaptureFileFacts, markReported, removeCaptureFile } from "../capture-files/facts.ts";
@@ -84,7 +85,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   };
   const removeOld = () => void rooms.removeOld(clock.now()).catch((error: unknown) => log.error({ reason: describeError(error) }, "old capture files cannot be removed"));
   const behaviour = await openBehaviour({
-    settings: settings.anomalies, dataDir, accepted: begin.anomalies, isInside: createHomeNetworks(begin.home_networks, deps.ownNetworks), clock, log,
+    settings: settings.anomalies, dataDir, accepted: begin.anomalies, isInside: createHomeNetworks(begin.home_networks, createOwnNetworks(deps.ownNetworks, clock)), clock, log,
     say: (at, anomaly) => deps.send({ kind: "anomaly", at, anomaly }),
   });
   removeOld();
