@@ -25,6 +25,20 @@ describe("a watch for beacons", () => {
     expect(findings[0]?.score.intervalSeconds).toBeGreaterThan(240);
   });
 
+  test("goes on where it was saved, and leaves out what is damaged", () => {
+    const first = createBeaconWatch(BOUNDS);
+    contact(first, "ntp", { from: 0, to: 1 });
+    expect(contact(first, "c2", { from: 5, to: 5.05 })).toEqual([]);
+    const saved = [...first.save()];
+    expect(saved.map(({ kind }) => kind)).toEqual(["beacon_device", "beacon_peer", "beacon_peer", "pair", "pair"]);
+    const again = createBeaconWatch(BOUNDS);
+    expect(saved.map(again.restore)).toEqual(saved.map(() => true));
+    expect(contact(again, "c2", { from: 5.06, to: 7 })).toMatchObject([{ peer: "c2", firstAt: 5 * DAY }]);
+    const damaged = createBeaconWatch(BOUNDS);
+    expect(saved.map((entry) => damaged.restore({ ...entry, bytes: entry.bytes.map((byte, index) => (index === 9 ? byte ^ 1 : byte)) }))).toEqual(saved.map(() => false));
+    expect([damaged.counts().pairs, damaged.restore({ kind: "device", key: "x", bytes: new Uint8Array() })]).toEqual([0, null]);
+  });
+
   test("is silent about what a device did from its first days, what never answers, and a service that moved", () => {
     const watch = createBeaconWatch(BOUNDS);
     expect(contact(watch, "cloud", { from: 0, to: 6 })).toEqual([]);

@@ -1,6 +1,8 @@
 import { hashText } from "../fnv.ts";
+import type { SavedEntry } from "../sealed.ts";
 import { addConnection, createPairHistory, type PairHistory } from "./history.ts";
 import { type BeaconScore, differenceOf, scoreBeacon } from "./score.ts";
+import { BEACON_ENTRIES, readPair, readSince, readSketch, writePair, writeSince, writeSketch } from "./state.ts";
 
 /** A connection that ended or was seen to begin. */
 export interface Connection {
@@ -30,6 +32,10 @@ export interface BeaconFinding {
 export interface BeaconWatch {
   /** Takes a connection; gives a finding once a pair, when it first is one. */
   readonly observe: (connection: Connection) => BeaconFinding | null;
+  /** Takes back an entry that `save` gave. @returns Whether it could be read; null for what is no entry of beacons. */
+  readonly restore: (entry: SavedEntry) => boolean | null;
+  /** One entry for each pair, device and peer, made as it is asked for. */
+  readonly save: () => Iterable<SavedEntry>;
   /** Pairs that are followed, and pairs that gave way to others. */
   readonly counts: () => { readonly pairs: number; readonly evicted: number };
 }
@@ -67,14 +73,6 @@ export function createBeaconWatch(bounds: { readonly maxPairs: number; readonly 
   const peers = new Map<string, Uint32Array>();
   let evicted = 0;
 
-  function keep<T>(map: Map<string, T>, key: string, value: T, max: number): boolean {
-    map.delete(key);
-    map.set(key, value);
-    if (map.size <= max) return false;
-    map.delete(map.keys().next().value ?? "");
-    return true;
-  }
-
   function adjust(total: number, users: number): number {
     const share = users <= 1 ? 0 : users / Math.max(1, devices.size);
     const common = Math.min(1, Math.max(0, (share - RARE_SHARE) / (COMMON_SHARE - RARE_SHARE)));
@@ -106,6 +104,24 @@ export function createBeaconWatch(bounds: { readonly maxPairs: number; readonly 
     return { device, peer, score, adjusted, firstAt: pair.history.firstAt, devicesOfPeer };
   }
 
+  function restore({ kind, key, bytes }: SavedEntry): boolean | null {
+    if (kind === BEACON_ENTRIES.pair) {
+      const saved = readPair(bytes);
+      // A device's name has no space in it.
+      if (saved) keep(pairs, key, { ...saved, device: key.slice(0, key.indexOf(" ")), nextScoreAt: 0 }, bounds.maxPairs);
+      return saved !== null;
+    }
+    if (kind === BEACON_ENTRIES.device) {
+      const since = readSince(bytes);
+      if (since !== null) keep(devices, key, since, bounds.maxDevices);
+      return since !== null;
+    }
+    if (kind !== BEACON_ENTRIES.peer) return null;
+    const sketch = readSketch(bytes, SKETCH_BITS / 32);
+    if (sketch) keep(peers, key, sketch, bounds.maxPairs);
+    return sketch !== null;
+  }
+
   return {
     observe: (connection) => {
       const { at, device, peer, bytes, answered } = connection;
@@ -122,6 +138,12 @@ export function createBeaconWatch(bounds: { readonly maxPairs: number; readonly 
       addConnection(pair.history, at, bytes);
       return judge(connection, pair, sketch, since);
     },
+    restore,
+    *save() {
+      for (const [key, since] of devices) yield { kind: BEACON_ENTRIES.device, key, bytes: writeSince(since) };
+      for (const [key, sketch] of peers) yield { kind: BEACON_ENTRIES.peer, key, bytes: writeSketch(sketch) };
+      for (const [key, pair] of pairs) yield { kind: BEACON_ENTRIES.pair, key, bytes: writePair(pair) };
+    },
     counts: () => ({ pairs: pairs.size, evicted }),
   };
 }
@@ -131,4 +153,13 @@ function usersOf(sketch: Uint32Array): number {
   let empty = SKETCH_BITS;
   for (const word of sketch) for (let rest = word; rest !== 0; rest = (rest & (rest - 1)) >>> 0) empty -= 1;
   return Math.round(-SKETCH_BITS * Math.log(Math.max(0.5, empty) / SKETCH_BITS));
+}
+
+/** Keeps a value as the latest. @returns Whether the oldest gave way for it. */
+function keep<T>(map: Map<string, T>, key: string, value: T, max: number): boolean {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= max) return false;
+  map.delete(map.keys().next().value ?? "");
+  return true;
 }

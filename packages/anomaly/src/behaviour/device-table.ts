@@ -1,6 +1,7 @@
 import { BUCKET_SECONDS, createDevice, type Device, type Lifecycle } from "./device.ts";
 import type { Groups } from "./groups.ts";
-import { DEVICE_ENTRY, GROUP_ENTRY, readDevice, readGroup, type SavedEntry, SITE_KEY, writeDevice, writeGroup } from "./state.ts";
+import { DEVICE_ENTRY, GROUP_ENTRY, readDevice, readGroup, SITE_KEY, writeDevice, writeGroup } from "./state.ts";
+import type { SavedEntry } from "../sealed.ts";
 
 /** Of the devices that are followed. */
 const NEWCOMER_SHARE = 0.125;

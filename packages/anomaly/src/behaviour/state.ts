@@ -1,8 +1,8 @@
 /** What is saved of devices, groups and budget: bytes of their own for each, with version and checksum, so that one that is damaged costs no other. */
-import { hashBytes } from "../fnv.ts";
 import { createDevice, type Device, KNOWN_KINDS, KNOWN_SIZES, LIFECYCLES } from "./device.ts";
 import type { Group } from "./groups.ts";
 import { createProfile, type Profile } from "./profile.ts";
+import { openSealed, seal, type SealedReader } from "../sealed.ts";
 
 /** The site's own series. */
 export const SITE_KEY = "";
@@ -13,16 +13,6 @@ export const GROUP_ENTRY = "group";
 /** What an entry is of. */
 export const BUDGET_ENTRY = "budget";
 
-/** One device or group, or how much of the day's budget is taken. */
-export interface SavedEntry {
-  readonly kind: string;
-  readonly key: string;
-  readonly bytes: Uint8Array;
-}
-
-/** Goes up whenever the bytes or the meaning of a number change: state of another version is learned anew. */
-const VERSION = 1;
-const HEADER_BYTES = 8;
 /** Of a device, in the order in which they are saved. */
 const NUMBERS = ["firstAt", "hours", "regionsMet", "adminPeersMet", "carried", "openSince", "quietHours", "driftUntil"] as const;
 const GROUP_NUMBERS = ["hours", "regionsMet", "adminPeersMet"] as const;
@@ -79,47 +69,9 @@ export function readBudget(bytes: Uint8Array): readonly [day: number, taken: num
   return numbers?.every(Number.isFinite) && reader?.isAtEnd() ? [numbers[0] ?? 0, numbers[1] ?? 0] : null;
 }
 
-type Table = Float64Array | Float32Array | Uint32Array | Uint16Array | Uint8Array;
-
 /** In the order in which they are saved: the wider numbers first. */
 function tablesOf({ means, spreads, highs, slotHighs, seen }: Profile): readonly (Float32Array | Uint16Array)[] {
   return [means, spreads, highs, slotHighs, seen];
-}
-
-function seal(tables: readonly Table[]): Uint8Array {
-  const bytes = new Uint8Array(HEADER_BYTES + tables.reduce((sum, { byteLength }) => sum + byteLength, 0));
-  let offset = HEADER_BYTES;
-  for (const { buffer, byteOffset, byteLength } of tables) {
-    bytes.set(new Uint8Array(buffer, byteOffset, byteLength), offset);
-    offset += byteLength;
-  }
-  const view = new DataView(bytes.buffer);
-  view.setUint32(0, VERSION, true);
-  view.setUint32(4, hashBytes(bytes.subarray(HEADER_BYTES)), true);
-  return bytes;
-}
-
-interface SealedReader {
-  /** A copy of the next `length` numbers; `null` where there are fewer. */
-  readonly take: <T extends Table>(kind: new (buffer: ArrayBuffer) => T, length: number) => T | null;
-  readonly isAtEnd: () => boolean;
-}
-
-function openSealed(bytes: Uint8Array): SealedReader | null {
-  if (bytes.length < HEADER_BYTES) return null;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (view.getUint32(0, true) !== VERSION || view.getUint32(4, true) !== hashBytes(bytes.subarray(HEADER_BYTES))) return null;
-  let offset = HEADER_BYTES;
-  return {
-    take(kind, length) {
-      const end = offset + length * (kind as unknown as { BYTES_PER_ELEMENT: number }).BYTES_PER_ELEMENT;
-      if (!Number.isInteger(length) || length < 0 || end > bytes.length) return null;
-      const part = new kind(Uint8Array.from(bytes.subarray(offset, end)).buffer);
-      offset = end;
-      return part;
-    },
-    isAtEnd: () => offset === bytes.length,
-  };
 }
 
 function readProfile(reader: SealedReader, kind: "device" | "group"): Profile | null {

@@ -97,7 +97,7 @@ describe("a watch for behaviour", () => {
     live(watch, { from: 9, to: 9 + 10 / 24 });
     copyOut(watch, 9);
     expect(anomalies).toHaveLength(1);
-    for (const damage of [(bytes: Uint8Array) => bytes.subarray(0, 20), (bytes: Uint8Array) => bytes.map((byte, index) => (index === 20 ? byte ^ 1 : byte)), () => new Uint8Array(3)]) {
+    for (const damage of [(bytes: Uint8Array) => bytes.subarray(0, 10), (bytes: Uint8Array) => bytes.map((byte, index) => (index === 9 ? byte ^ 1 : byte)), () => new Uint8Array(3)]) {
       const again = open();
       expect(saved.some((entry) => again.watch.restore({ ...entry, bytes: damage(entry.bytes) }))).toBe(false);
       expect(again.watch.counts()).toMatchObject({ damaged: saved.length, devices: 0 });

@@ -10,7 +10,8 @@ import type { ObservedFlow, ObservedQuery } from "./flow.ts";
 import { createGroups } from "./groups.ts";
 import { createPacketClock } from "./packet-clock.ts";
 import { createHostUse } from "./sketches/host-use.ts";
-import { BUDGET_ENTRY, readBudget, type SavedEntry, writeBudget } from "./state.ts";
+import { BUDGET_ENTRY, readBudget, writeBudget } from "./state.ts";
+import type { SavedEntry } from "../sealed.ts";
 
 /** How much is followed, and how much is said. */
 export interface BehaviourBounds {
@@ -129,13 +130,14 @@ export function createBehaviourWatch(deps: {
     restore(entry) {
       const taken = entry.kind === BUDGET_ENTRY ? readBudget(entry.bytes) : null;
       if (taken) budget.restore(taken);
-      const isRead = taken !== null || devices.restore(entry);
+      const isRead = taken !== null || (beacons.restore(entry) ?? devices.restore(entry));
       if (!isRead) damaged += 1;
       return isRead;
     },
     *save() {
       yield { kind: BUDGET_ENTRY, key: "", bytes: writeBudget(budget.state()) };
       yield* devices.save();
+      yield* beacons.save();
     },
     counts: () => ({ ...devices.counts(), ...clock.counts(), damaged, suppressed }),
   };
