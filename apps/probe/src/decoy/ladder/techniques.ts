@@ -17,6 +17,10 @@ const BY_SERVICE: Readonly<Record<string, { readonly [R in HoneypotStage]?: read
   vnc: { credential: ["T1021.005"] },
   redis: { command: ["T1213.006"] },
   memcached: { command: ["T1213.006"] },
+  mongodb: { command: ["T1213.006"] },
+  mssql: { command: ["T1213.006"] },
+  proxy: { command: ["T1090.001"] },
+  git: { command: ["T1213.003"] },
   mysql: { command: ["T1213.006"] },
   postgres: { command: ["T1213.006"] },
 };

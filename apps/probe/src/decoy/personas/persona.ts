@@ -24,6 +24,9 @@ export interface Persona {
   /** Its major version. */
   readonly postgres: number;
   readonly memcached: string;
+  readonly mongodb: string;
+  readonly proxy: string;
+  readonly ipp: string;
   readonly vnc: "003.008" | "003.003";
   /** Of the service that says one line and nothing else. */
   readonly banner: string;

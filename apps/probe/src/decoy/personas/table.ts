@@ -8,6 +8,7 @@ export type PersonaName = (typeof PERSONA_NAMES)[number];
 
 const PORTS: Readonly<Record<Exclude<ServiceName, "banner" | "tarpit">, number>> = {
   ssh: 22, telnet: 23, ftp: 21, http: 80, https: 443, smtp: 25, pop3: 110, imap: 143, mysql: 3306, postgres: 5432, redis: 6379, memcached: 11_211, vnc: 5900, print: 9100,
+  mongodb: 27_017, mssql: 1433, ldap: 389, git: 9418, mqtt: 1883, ipp: 631, proxy: 3128,
 };
 
 const on = (...names: readonly (keyof typeof PORTS)[]): readonly ServicePlace[] => names.map((service) => ({ service, port: PORTS[service] }));
@@ -25,6 +26,9 @@ const LINUX: Persona = {
   mysql: "5.5.5-10.5.29-MariaDB-0+deb11u1",
   postgres: 13,
   memcached: "1.6.9",
+  mongodb: "4.4.29",
+  proxy: "squid/4.13",
+  ipp: "CUPS/2.3 IPP/2.1",
   vnc: "003.008",
   banner: "220 %h ready",
 };

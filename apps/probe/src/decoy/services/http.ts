@@ -1,4 +1,5 @@
 /** A login page: it asks for credentials by a form and by Basic, and accepts none. @see RFC 9110, RFC 9112, RFC 7617 */
+import { parseHead } from "./head-reader.ts";
 import { type Peer, REFUSAL_MS, type Service, type Stage, withName } from "./service.ts";
 
 interface Request {
@@ -42,13 +43,9 @@ export const http: Service = (peer, stage) => {
 function readRequest(bytes: Buffer): { readonly value: Request; readonly octets: number } | "bad" | null {
   const end = bytes.indexOf("\r\n\r\n");
   if (end < 0) return bytes.length > MAX_HEAD_BYTES ? "bad" : null;
-  const [first = "", ...lines] = bytes.toString("latin1", 0, end).split("\r\n");
+  const { first, headers } = parseHead(bytes.toString("latin1", 0, end));
   const [method = "", path = "", version = ""] = first.split(" ");
   if (!METHODS.has(method) || !version.startsWith("HTTP/1.") || !path.startsWith("/")) return "bad";
-  const headers = new Map(lines.slice(0, 100).map((line) => {
-    const at = line.indexOf(":");
-    return [line.slice(0, at).toLowerCase(), line.slice(at + 1).trim()] as const;
-  }));
   const octets = Number(headers.get("content-length") ?? 0);
   if (!Number.isInteger(octets) || octets < 0 || octets > MAX_BODY_BYTES) return "bad";
   const whole = end + 4 + octets;
@@ -94,7 +91,8 @@ function page(stage: Stage, problem: string): string {
     + `<form method="post" action="${stage.persona.http.path}">${field("username", "text", "User name")}${field("password", "password", "Password")}<p><button>Sign in</button></p></form></body></html>\n`;
 }
 
-function readBasic(field: string): { readonly username: string; readonly password: string } | null {
+/** @returns What credentials of the scheme Basic have; null for others. @see RFC 7617 */
+export function readBasic(field: string): { readonly username: string; readonly password: string } | null {
   const [scheme = "", value = ""] = field.split(" ");
   if (scheme.toLowerCase() !== "basic") return null;
   const text = Buffer.from(value, "base64").toString("utf8");

@@ -1,4 +1,6 @@
 import { memcached } from "./databases/memcached.ts";
+import { mongodb } from "./databases/mongodb.ts";
+import { mssql } from "./databases/mssql.ts";
 import { mysql } from "./databases/mysql.ts";
 import { postgres } from "./databases/postgres.ts";
 import { redis } from "./databases/redis.ts";
@@ -8,6 +10,11 @@ import { imap } from "./mail/imap.ts";
 import { pop3 } from "./mail/pop3.ts";
 import { smtp } from "./mail/smtp.ts";
 import type { ServiceName } from "./names.ts";
+import { git } from "./network/git.ts";
+import { ipp } from "./network/ipp.ts";
+import { ldap } from "./network/ldap.ts";
+import { mqtt } from "./network/mqtt.ts";
+import { proxy } from "./network/proxy.ts";
 import { vnc } from "./screens/vnc.ts";
 import type { Service } from "./service.ts";
 import { banner, print, tarpit } from "./simple.ts";
@@ -16,7 +23,8 @@ import { telnet } from "./telnet.ts";
 
 /** What serves each name. Those of TLS get the bytes inside. */
 export const SERVICES: Readonly<Record<ServiceName, Service>> = {
-  ssh, telnet, ftp, http, https: http, smtp, pop3, imap, mysql, postgres, redis, memcached, vnc, print, banner, tarpit,
+  ssh, telnet, ftp, http, https: http, smtp, pop3, imap, mysql, postgres, redis, memcached, vnc, mongodb, mssql, ldap, git, mqtt, ipp, proxy,
+  print, banner, tarpit,
 };
 
 /** Those that begin with TLS. */

@@ -24,7 +24,7 @@ export interface OpenedDecoys extends OpenDecoys {
 }
 
 /** @param settings Over those of one decoy with these services. @returns What is opened, and what closes it. */
-export async function openForTest(services: readonly string[], settings: object = {}): Promise<OpenedDecoys> {
+export async function openForTest(services: readonly string[], settings: object = {}, ownAddresses: readonly string[] = ["127.0.0.1"]): Promise<OpenedDecoys> {
   const folder = mkdtempSync(join(tmpdir(), "lanthorn-decoy-"));
   const hits: ReportedHit[] = [];
   const tried: HoneypotCredentials["tried"] = [];
@@ -32,7 +32,7 @@ export async function openForTest(services: readonly string[], settings: object 
   const decoys = await openDecoys(parseDecoysSettings({
     decoys: [{ name: "files2", address: "127.0.0.1", services: services.map((service) => ({ service, port: 0 })) }],
     bait: [{ username: "backup", password: "Blue-Heron-4" }], data_dir: folder, link_directory: folder, ...settings,
-  }), { clock: systemClock, log: silentLog, ownAddresses: () => ["127.0.0.1"] });
+  }), { clock: systemClock, log: silentLog, ownAddresses: () => ownAddresses });
   return {
     ...decoys, hits, tried, daemon: () => daemon, portOf: (service) => decoys.places.find((place) => place.service === service)?.port ?? 0,
     listen(isWritten = () => true) {

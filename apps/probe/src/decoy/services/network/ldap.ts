@@ -1,0 +1,50 @@
+/** A directory that lets nobody in. @see RFC 4511 section 4.2 */
+import { createFramedReader } from "../framed-reader.ts";
+import type { Peer, Service } from "../service.ts";
+import { type BerElement, readBer, readBerParts, writeBer } from "./ber.ts";
+
+const TAG = { integer: 0x02, octets: 0x04, enumerated: 0x0a, sequence: 0x30, simple: 0x80, sasl: 0xa3 } as const;
+const OPERATION = { bind: 0x60, bindAnswer: 0x61, unbind: 0x42, search: 0x63, searchDone: 0x65, abandon: 0x50, extended: 0x77, extendedAnswer: 0x78 } as const;
+const RESULT = { success: 0, protocolError: 2, methodNotSupported: 7, invalidCredentials: 49, insufficientAccess: 50 } as const;
+
+/** Answers an anonymous bind with success, as OpenLDAP does, a password with `invalidCredentials`, and a search with nothing. */
+export const ldap: Service = (peer) => createFramedReader(
+  (bytes) => {
+    const read = bytes[0] === undefined || bytes[0] === TAG.sequence ? readBer(bytes) : "bad";
+    return read === null || read === "bad" ? read : read.octets;
+  },
+  (message) => {
+    const whole = readBer(message);
+    const [id, operation] = whole === null || whole === "bad" ? [] : readBerParts(whole.content);
+    if (id?.tag !== TAG.integer || id.content.length > 4 || !operation) return end(peer);
+    return answer(peer, id.content, operation);
+  },
+  () => peer.end(),
+);
+
+/** @returns Whether it goes on. */
+function answer(peer: Peer, id: Buffer, { tag, content }: BerElement): boolean {
+  const send = (answerTag: number, code: number, text = "") => {
+    peer.send(writeBer(TAG.sequence, writeBer(TAG.integer, id), writeBer(answerTag, writeBer(TAG.enumerated, Buffer.from([code])), writeBer(TAG.octets), writeBer(TAG.octets, Buffer.from(text)))));
+    return true;
+  };
+  if (tag === OPERATION.unbind) return end(peer);
+  if (tag === OPERATION.abandon) return true;
+  if (tag === OPERATION.search) {
+    peer.reached("command", "", "searched the directory");
+    return send(OPERATION.searchDone, RESULT.insufficientAccess);
+  }
+  if (tag === OPERATION.extended) return send(OPERATION.extendedAnswer, RESULT.protocolError, "unsupported extended operation");
+  if (tag !== OPERATION.bind) return end(peer);
+  const [, name, credentials] = readBerParts(content);
+  if (!name || !credentials) return end(peer);
+  if (credentials.tag !== TAG.simple) return send(OPERATION.bindAnswer, RESULT.methodNotSupported, "SASL(-4): no mechanism available");
+  if (credentials.content.length === 0) return send(OPERATION.bindAnswer, RESULT.success);
+  peer.tried(name.content.toString("utf8"), credentials.content.toString("utf8"));
+  return send(OPERATION.bindAnswer, RESULT.invalidCredentials);
+}
+
+function end(peer: Peer): false {
+  peer.end();
+  return false;
+}

@@ -1,0 +1,42 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type DebianRoot, unpackDebianPackages } from "../../../../../test/lab/debian-packages.ts";
+import { openForTest, type OpenedDecoys } from "../testing/opened.ts";
+
+const PASSWORD = "Winter-2026";
+const SERVICES = ["mongodb", "ldap", "mqtt", "git", "proxy", "mssql", "ipp"];
+
+let decoys: OpenedDecoys;
+let clients: DebianRoot;
+beforeAll(async () => {
+  clients = await unpackDebianPackages(["ldap-utils", "mosquitto-clients", "freetds-bin", "cups-ipp-utils", "git", "curl", "python3-pymongo"]);
+  // Debian's clients choose their own address on loopback, which is not exempt here.
+  decoys = await openForTest([], { decoys: SERVICES.map((service) => ({ name: service, address: "127.0.0.1", services: [{ service, port: 0 }] })) }, []);
+  decoys.listen();
+}, 300_000);
+afterAll(() => decoys.close());
+
+/** Client → its arguments, what it says, and what is reported of it. */
+const CLIENTS: readonly [program: string, service: string, args: (port: number) => readonly string[], says: RegExp, hit: object, password?: string][] = [
+  ["ldapwhoami", "ldap", (port) => ["-x", "-H", `ldap://127.0.0.1:${port}`, "-D", "cn=admin,dc=example,dc=net", "-w", PASSWORD], /Invalid credentials \(49\)/, { stage: "credential", username: "cn=admin,dc=example,dc=net" }, PASSWORD],
+  ["mosquitto_sub", "mqtt", (port) => ["-h", "127.0.0.1", "-p", `${port}`, "-u", "sensor", "-P", PASSWORD, "-t", "#", "-W", "5"], /not authori[sz]ed/i, { stage: "credential", username: "sensor" }, PASSWORD],
+  ["git", "git", (port) => ["ls-remote", `git://127.0.0.1:${port}/payroll.git`], /access denied or repository not exported: \/payroll.git/, { stage: "command", detail: "git-upload-pack /payroll.git" }],
+  ["curl", "proxy", (port) => ["-s", "-S", "-x", `http://admin:${PASSWORD}@127.0.0.1:${port}`, "https://www.example.net/"], /407/, { stage: "credential", username: "admin" }, PASSWORD],
+  ["tsql", "mssql", (port) => ["-H", "127.0.0.1", "-p", `${port}`, "-U", "sa", "-P", PASSWORD], /Login failed for user 'sa'/, { stage: "credential", username: "sa" }, PASSWORD],
+  ["ipptool", "ipp", (port) => ["-tv", `ipp://127.0.0.1:${port}/ipp/print`, join(clients.root, "usr/share/cups/ipptool/get-printer-attributes.test")], /printer-state.*idle/, { stage: "banner", detail: "Get-Printer-Attributes" }],
+  // Debian has no shell of MongoDB's, but its library.
+  ["python3", "mongodb", (port) => ["-c", `import pymongo; c = pymongo.MongoClient("127.0.0.1", ${port}, username="admin", password="${PASSWORD}", serverSelectionTimeoutMS=5000); print(c.list_database_names())`], /Authentication failed/, { stage: "credential", username: "admin" }],
+];
+
+const run = (program: string, args: readonly string[]) => new Promise<string>((resolve) => {
+  const { path, env } = clients.command(program);
+  execFile(path, [...args], { timeout: 20_000, env: { ...process.env, ...env, PYTHONPATH: join(clients.root, "usr/lib/python3/dist-packages") } }, (_, stdout, stderr) => resolve(stdout + stderr));
+});
+
+test.each(CLIENTS)("%s is answered as the service would, and reported as far as it went", async (program, service, args, says, hit, password) => {
+  expect(await run(program, args(decoys.portOf(service)))).toMatch(says);
+  await expect.poll(() => decoys.hits.findLast((one) => one.service === service)).toMatchObject({ service, ...hit });
+  if (password !== undefined) await expect.poll(() => decoys.tried.find((one) => one.service === service)?.password).toBe(password);
+  expect(decoys.counts.failures).toBe(0);
+}, 30_000);
