@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Panel } from "../parts/page.tsx";
-import { RemoveButton } from "../sensors/removal.tsx";
+import { RemoveButton } from "../states/removal.tsx";
 import styles from "../sensors/sensors.module.css";
 import { useMay, useSession } from "../session/use-session.ts";
 import { Answer } from "../states/answer.tsx";

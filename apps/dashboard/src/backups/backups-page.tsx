@@ -6,7 +6,7 @@ import { type Command, useCommands } from "../keyboard/commands.ts";
 import { Button } from "../parts/button.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
-import { RemoveButton } from "../sensors/removal.tsx";
+import { RemoveButton } from "../states/removal.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";

@@ -13,7 +13,7 @@ import { Foreign, showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { DnsListDialog } from "./list-dialog.tsx";
 import { DnsRuleDialog } from "./rule-dialog.tsx";
-import { RemoveButton } from "../sensors/removal.tsx";
+import { RemoveButton } from "../states/removal.tsx";
 import styles from "../sensors/sensors.module.css";
 import { SensorTabs } from "../sensors/tabs.tsx";
 

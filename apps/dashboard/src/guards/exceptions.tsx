@@ -8,7 +8,7 @@ import form from "../parts/form.module.css";
 import { Icon } from "../parts/icon.tsx";
 import { Panel } from "../parts/page.tsx";
 import { readForm } from "../parts/read-form.ts";
-import { RemoveButton } from "../sensors/removal.tsx";
+import { RemoveButton } from "../states/removal.tsx";
 import styles from "../sensors/sensors.module.css";
 import { useMay, useSession } from "../session/use-session.ts";
 import { Answer } from "../states/answer.tsx";

@@ -11,7 +11,7 @@ import { ErrorNote } from "../states/error-note.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { AlertList } from "../sensors/alert-list.tsx";
-import { RemoveButton } from "../sensors/removal.tsx";
+import { RemoveButton } from "../states/removal.tsx";
 import styles from "../sensors/sensors.module.css";
 import { SensorTabs } from "../sensors/tabs.tsx";
 import { Tiles } from "../sensors/tiles.tsx";

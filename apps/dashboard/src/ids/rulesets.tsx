@@ -10,7 +10,7 @@ import { Mark } from "../parts/mark.tsx";
 import { Panel } from "../parts/page.tsx";
 import { readForm } from "../parts/read-form.ts";
 import styles from "../sensors/sensors.module.css";
-import { RemoveButton } from "../sensors/removal.tsx";
+import { RemoveButton } from "../states/removal.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";

@@ -10,7 +10,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Mark, type Tone } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
 import { SearchBox } from "../parts/search-box.tsx";
-import { RemoveButton } from "../sensors/removal.tsx";
+import { RemoveButton } from "../states/removal.tsx";
 import { Scoped } from "../session/scoped.tsx";
 import { useCaller, useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";

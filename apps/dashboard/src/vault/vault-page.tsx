@@ -6,7 +6,7 @@ import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
-import { RemoveButton } from "../sensors/removal.tsx";
+import { RemoveButton } from "../states/removal.tsx";
 import { Scoped } from "../session/scoped.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { useSites } from "../shell/site-switch.tsx";

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
-import { ErrorNote } from "../states/error-note.tsx";
+import { ErrorNote } from "./error-note.tsx";
 import { showForeign } from "../texts/foreign.tsx";
 
 /** Removes something after it was asked whether it should. @param props.of Its name. @param props.then What is so from then on. */
