@@ -12,14 +12,14 @@ export interface DecoyClient {
 }
 
 /** Debian packages with the clients that machines lack. */
-export const CLIENT_PACKAGES = ["sshpass", "hydra", "nmap", "lftp", "redis-tools", "mariadb-client-core", "libmemcached-tools"];
+export const CLIENT_PACKAGES = ["sshpass", "hydra", "nmap", "lftp", "redis-tools", "mariadb-client-core", "libmemcached-tools", "ldap-utils", "mosquitto-clients", "freetds-bin", "git", "curl"];
 
 /** Nothing listens for so long that a client would hang on it. */
 const CURL = ["-s", "-k", "--max-time", "20", "-o", "/dev/null"];
 const PASSWORD = "Winter2026";
 const hydra = (service: string, login: readonly string[] = ["-l", "admin"]) => (address: string, port: number) => ["-I", "-q", "-t", "1", ...login, "-p", PASSWORD, "-s", `${port}`, address, service];
 
-/** One for each service that a client of Debian's speaks; each is a decoy of its own. */
+/** One for each service that a program of Debian's speaks (MongoDB has none: its library is tried in `services/real-clients.test.ts`); each is a decoy of its own. */
 export const CLIENTS: readonly DecoyClient[] = [
   {
     service: "ssh", port: 22, program: "sshpass", stage: "credential",
@@ -36,6 +36,12 @@ export const CLIENTS: readonly DecoyClient[] = [
   { service: "postgres", port: 5432, program: "psql", args: (address, port) => ["-w", `postgresql://postgres:${PASSWORD}@${address}:${port}/postgres`, "-c", "select 1"], stage: "credential" },
   { service: "redis", port: 6379, program: "redis-cli", args: (address, port) => ["-h", address, "-p", `${port}`, "KEYS", "*"], stage: "command" },
   { service: "memcached", port: 11_211, program: "memcstat", args: (address, port) => [`--servers=${address}:${port}`], stage: "command" },
+  { service: "ldap", port: 389, program: "ldapwhoami", args: (address, port) => ["-x", "-H", `ldap://${address}:${port}`, "-D", "cn=admin,dc=example,dc=net", "-w", PASSWORD], stage: "credential" },
+  { service: "mqtt", port: 1883, program: "mosquitto_sub", args: (address, port) => ["-h", address, "-p", `${port}`, "-u", "sensor", "-P", PASSWORD, "-t", "#", "-W", "5"], stage: "credential" },
+  { service: "mssql", port: 1433, program: "tsql", args: (address, port) => ["-H", address, "-p", `${port}`, "-U", "sa", "-P", PASSWORD], stage: "credential" },
+  { service: "git", port: 9418, program: "git", args: (address, port) => ["ls-remote", `git://${address}:${port}/payroll.git`], stage: "command" },
+  { service: "proxy", port: 3128, program: "curl", args: (address, port) => [...CURL, "-x", `http://admin:${PASSWORD}@${address}:${port}`, "https://www.example.net/"], stage: "credential" },
+  { service: "ipp", port: 631, program: "curl", args: (address, port) => [...CURL, "-u", `admin:${PASSWORD}`, "--data-binary", "\u0001\u0001", `http://${address}:${port}/ipp/print`], stage: "credential" },
   { service: "vnc", port: 5900, program: "hydra", args: hydra("vnc", []), stage: "credential" },
   { service: "print", port: 9100, program: "curl", args: (address, port) => [...CURL, "--max-time", "3", "-T", "-", `telnet://${address}:${port}`], input: "%-12345X@PJL INFO STATUS\r\n", stage: "file" },
   { service: "banner", port: 2000, program: "curl", args: (address, port) => [...CURL, "--max-time", "2", `telnet://${address}:${port}`], stage: "touch" },
