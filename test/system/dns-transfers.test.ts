@@ -45,7 +45,7 @@ describe("zones that a name server gives", () => {
   const fetchNow = async (id: string): Promise<DnsList> => {
     await gateway.call("POST", `/api/v1/dns/lists/${id}/update`, tenant.token);
     await dns.updates.run();
-    return (await gateway.call("GET", `/api/v1/dns/lists/${id}`, tenant.token)).body as DnsList;
+    return (await gateway.call("GET", `/api/v1/dns/lists/${id}`, tenant.token)).body;
   };
   /** What lists say of a name: a tenant's first policy observes. */
   const matches = async (name: string) => ((await gateway.call("GET", `/api/v1/dns/check?name=${name}`, tenant.token)).body as DnsCheck).matches;
