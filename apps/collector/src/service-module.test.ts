@@ -7,7 +7,9 @@ import { startJobs } from "./jobs/start-jobs.ts";
 import { jobReadings } from "./metrics/job-readings.ts";
 import { jobsOf, reactionsOf, routesOf, type ServiceModule } from "./service-module.ts";
 import { createAlertReaction } from "./services/alerts/reaction/reaction.ts";
+import { createAnomaliesReaction } from "./services/anomalies/reaction.ts";
 import { createQueriesReaction } from "./services/dns/queries/reaction.ts";
+import { createHoneypotReaction } from "./services/honeypots/sessions/reaction.ts";
 import { createIdsReaction } from "./services/ids/noise/reaction.ts";
 import type { NoiseStore } from "./services/ids/noise/store.ts";
 import { createPcapReaction } from "./services/pcap/reaction.ts";
@@ -28,13 +30,16 @@ const pcap: ServiceModule = {
   ...base, name: "pcap", reactions: { pcaps: createPcapReaction({ quota: { dayRecords: 1, records: 1 }, nudge: () => undefined }) },
 };
 const ids: ServiceModule = { ...base, name: "ids", reactions: { intrusions: createIdsReaction({ store: {} as NoiseStore, clock }) } };
+const anomalies: ServiceModule = { ...base, name: "anomalies", reactions: { anomalies: createAnomaliesReaction({ store: { feedback: () => Promise.resolve([]) }, clock }) } };
+const honeypots: ServiceModule = { ...base, name: "honeypots", reactions: { honeypots: createHoneypotReaction({ seal: (password) => password }) } };
 const dns: ServiceModule = { ...base, name: "dns", reactions: { queries: createQueriesReaction({ keepDays: 1 }) } };
 const diplomat: ServiceModule = { ...base, name: "diplomat", mount: "diplomat", reactions: { deliveries: createDeliveryReaction() } };
 
 test("the reactions of all services are those that the table names, each given by one", () => {
-  expect(reactionsOf([alerts, topology, scans, pcap, ids, dns, diplomat])).toMatchObject({ scans: scanReaction, neighbors: neighborReaction });
-  expect(() => reactionsOf([alerts, topology, scans, pcap, ids, dns])).toThrow(/deliveries/);
-  expect(() => reactionsOf([alerts, topology, scans, pcap, ids, dns, diplomat, { ...scans, name: "other" }])).toThrow(/scans and other/);
+  const others = [alerts, topology, scans, pcap, ids, anomalies, honeypots, dns];
+  expect(reactionsOf([...others, diplomat])).toMatchObject({ scans: scanReaction, neighbors: neighborReaction });
+  expect(() => reactionsOf(others)).toThrow(/deliveries/);
+  expect(() => reactionsOf([...others, diplomat, { ...scans, name: "other" }])).toThrow(/scans and other/);
 });
 
 test("routes are gathered by the service of the specification, and jobs with retention", () => {
