@@ -56,6 +56,8 @@ test("a name is checked, enforced, allowed for an hour and decided for good by k
   await press(/^Enforce /);
   await press(/^Only observe /);
   await press(/^Enforce /);
+  // Said by the page when the collector has answered: what is checked below is judged by it.
+  await page.getByRole("button", { name: /^Only observe / }).waitFor();
   await page.keyboard.press("b");
   await page.keyboard.type("casino.example");
   await page.keyboard.press("Tab");
