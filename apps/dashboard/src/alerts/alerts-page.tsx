@@ -1,5 +1,4 @@
 import type { Alert } from "@lanthorn/contract";
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef } from "react";
 import { type Command, useCommands } from "../keyboard/commands.ts";
@@ -8,6 +7,7 @@ import { Mark, SeverityMark } from "../parts/mark.tsx";
 import { Page } from "../parts/page.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
+import { useCursorList } from "../states/use-list.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { AlertFilters } from "./alert-filters.tsx";
@@ -24,11 +24,8 @@ export function AlertsPage() {
   const { page: _page, per_page: _perPage, cursor: _cursor, ...search } = route.useSearch();
   const { alertId } = useParams({ strict: false });
   const filter = { status: PENDING, ...search };
-  const alerts = useInfiniteQuery({
-    queryKey: ["alerts", "list", filter], initialPageParam: "",
-    queryFn: ({ pageParam }) => rest.listAlerts({ ...filter, per_page: PAGE_SIZE, cursor: pageParam || undefined }),
-    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
-    select: ({ pages }) => ({ list: pages.flatMap(({ data }) => data), total: pages.at(-1)?.meta.total ?? 0 }),
+  const alerts = useCursorList({
+    queryKey: ["alerts", "list", filter], read: (cursor) => rest.listAlerts({ ...filter, per_page: PAGE_SIZE, cursor }),
   });
   const list = alerts.data?.list ?? [];
   useListCommands(list, alertId);

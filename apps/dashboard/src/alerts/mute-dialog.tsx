@@ -1,11 +1,11 @@
 import type { Alert } from "@lanthorn/contract";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId } from "react";
+import { useId } from "react";
 import { clock } from "../clock.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 
@@ -27,10 +27,7 @@ export function MuteDialog({ alert, onClose }: { readonly alert: Alert; readonly
       onClose();
     },
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    mute.mutate(readForm(event.currentTarget));
-  };
+  const submit = withForm(mute.mutate);
   return (
     <Dialog title="Mute alerts like this" onClose={onClose}>
       <form className={form["form"]} onSubmit={submit}>

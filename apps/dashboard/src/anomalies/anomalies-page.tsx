@@ -1,5 +1,5 @@
 import { ANOMALY_KINDS, type AnomalyRow } from "@lanthorn/contract";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Choose, choicesOf } from "../fields/choose.tsx";
 import filters from "../fields/filters.module.css";
@@ -10,6 +10,7 @@ import styles from "../sensors/sensors.module.css";
 import { SensorTabs } from "../sensors/tabs.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
+import { useCursorList } from "../states/use-list.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { NormalThings } from "./normal-things.tsx";
@@ -24,11 +25,8 @@ export function AnomaliesPage() {
   const { rest } = useSession();
   const navigate = route.useNavigate();
   const { page: _page, per_page: _perPage, cursor: _cursor, ...filter } = route.useSearch();
-  const anomalies = useInfiniteQuery({
-    queryKey: ["anomalies", "list", filter], initialPageParam: "",
-    queryFn: ({ pageParam }) => rest.listAnomalies({ ...filter, per_page: PAGE_SIZE, cursor: pageParam || undefined }),
-    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
-    select: ({ pages }) => ({ list: pages.flatMap(({ data }) => data), total: pages.at(-1)?.meta.total ?? 0 }),
+  const anomalies = useCursorList({
+    queryKey: ["anomalies", "list", filter], read: (cursor) => rest.listAnomalies({ ...filter, per_page: PAGE_SIZE, cursor }),
   });
   const set = (name: "kind" | "is_normal" | "is_alert", value: string) => void navigate({ search: (before) => ({ ...before, [name]: value === "" ? undefined : value }), replace: true });
   const isFiltered = Object.keys(filter).some((name) => name !== "site_id");

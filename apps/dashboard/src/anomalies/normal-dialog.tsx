@@ -1,10 +1,10 @@
 import type { AnomalyDetails, AnomalyFeedbackCreate } from "@lanthorn/contract";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId } from "react";
+import { useId } from "react";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 import { showForeign } from "../texts/foreign.tsx";
@@ -21,11 +21,9 @@ export function NormalDialog({ anomaly, onClose }: { readonly anomaly: AnomalyDe
       onClose();
     },
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const { scope = "device", reason = "" } = readForm(event.currentTarget);
+  const submit = withForm(({ scope = "device", reason = "" }) => {
     say.mutate({ scope: scope === "group" ? "group" : "device", reason });
-  };
+  });
   return (
     <Dialog title="This is normal" onClose={onClose}>
       <form className={form["form"]} onSubmit={submit}>

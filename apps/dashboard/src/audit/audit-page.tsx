@@ -1,5 +1,4 @@
 import type { AuditRecord } from "@lanthorn/contract";
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import filters from "../fields/filters.module.css";
 import { Button } from "../parts/button.tsx";
@@ -8,6 +7,7 @@ import { SearchBox } from "../parts/search-box.tsx";
 import { Scoped } from "../session/scoped.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
+import { useCursorList } from "../states/use-list.ts";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import styles from "./audit-page.module.css";
@@ -33,11 +33,8 @@ function Records() {
   const { actor, action, target } = route.useSearch();
   const navigate = route.useNavigate();
   const filter = { actor, action, target };
-  const records = useInfiniteQuery({
-    queryKey: ["audit", filter], initialPageParam: "",
-    queryFn: ({ pageParam }) => rest.listAuditRecords({ ...filter, per_page: PAGE_SIZE, cursor: pageParam || undefined }),
-    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
-    select: ({ pages }) => pages.flatMap(({ data }) => data),
+  const records = useCursorList({
+    queryKey: ["audit", filter], read: (cursor) => rest.listAuditRecords({ ...filter, per_page: PAGE_SIZE, cursor }),
   });
   return (
     <>
@@ -51,7 +48,7 @@ function Records() {
       </div>
       <section className={styles["log"]} aria-label="Records">
         <Answer query={records}>
-          {(list) => (list.length === 0 ? <Empty title="The filter leaves nothing">Names and ids match whole; an action also by its first part.</Empty> : (
+          {({ list }) => (list.length === 0 ? <Empty title="The filter leaves nothing">Names and ids match whole; an action also by its first part.</Empty> : (
             <>
               <ul>{list.map((record) => <Record key={record.id} record={record} />)}</ul>
               {records.hasNextPage && <p className={styles["more"]}><Button onClick={() => void records.fetchNextPage()} disabled={records.isFetchingNextPage}>Show more</Button></p>}

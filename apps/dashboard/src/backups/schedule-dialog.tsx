@@ -1,10 +1,10 @@
 import type { BackupSettings, BackupSettingsUpdate } from "@lanthorn/contract";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId } from "react";
+import { useId } from "react";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 
@@ -20,14 +20,12 @@ export function ScheduleDialog({ settings: { schedule, keep, fixed }, onClose }:
       onClose();
     },
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const fields = readForm(event.currentTarget);
+  const submit = withForm((fields) => {
     save.mutate({
       ...(fixed.includes("schedule") ? {} : { schedule: fields["schedule"]?.trim() || null }),
       ...(fixed.includes("keep") ? {} : { keep: Number(fields["keep"]) }),
     });
-  };
+  });
   return (
     <Dialog title="When backups are made" onClose={onClose}>
       <form className={form["form"]} onSubmit={submit}>

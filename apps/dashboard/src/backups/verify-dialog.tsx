@@ -1,10 +1,10 @@
 import type { Backup } from "@lanthorn/contract";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId } from "react";
+import { useId } from "react";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 
@@ -20,10 +20,7 @@ export function VerifyDialog({ backup, onClose }: { readonly backup: Backup; rea
       onClose();
     },
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    verify.mutate((readForm(event.currentTarget)["key"] ?? "").trim());
-  };
+  const submit = withForm(({ key = "" }) => verify.mutate(key.trim()));
   return (
     <Dialog title="Look at this backup" onClose={onClose}>
       <form className={form["form"]} onSubmit={submit} autoComplete="off">

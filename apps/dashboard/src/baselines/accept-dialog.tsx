@@ -1,10 +1,10 @@
 import type { BaselineAccept, BaselineDifference } from "@lanthorn/contract";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId } from "react";
+import { useId } from "react";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 import { Foreign } from "../texts/foreign.tsx";
@@ -21,11 +21,9 @@ export function AcceptDialog({ difference, onClose }: { readonly difference: Bas
       onClose();
     },
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const { reason = "", for: whom } = readForm(event.currentTarget);
+  const submit = withForm(({ reason = "", for: whom }) => {
     accept.mutate({ reason, for: whom === "device" ? "device" : "site" });
-  };
+  });
   return (
     <Dialog title="Is this right?" onClose={onClose}>
       <form className={form["form"]} onSubmit={submit}>

@@ -1,10 +1,10 @@
 import type { Baseline, BaselineApprove } from "@lanthorn/contract";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId } from "react";
+import { useId } from "react";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 import { showForeign } from "../texts/foreign.tsx";
@@ -21,11 +21,9 @@ export function ApproveDialog({ baseline, onClose }: { readonly baseline: Baseli
       onClose();
     },
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const { reason = "", take } = readForm(event.currentTarget);
+  const submit = withForm(({ reason = "", take }) => {
     approve.mutate({ ...(reason === "" ? {} : { reason }), take_differences: take === "take", devices: false });
-  };
+  });
   return (
     <Dialog title={`Approve ${showForeign(baseline.name, 60)}`} onClose={onClose}>
       <form className={form["form"]} onSubmit={submit}>

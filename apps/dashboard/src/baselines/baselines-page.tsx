@@ -1,5 +1,5 @@
 import { type Baseline, BASELINE_FACTS, type BaselineDifference, DIFFERENCE_STATES } from "@lanthorn/contract";
-import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { Choose, choicesOf } from "../fields/choose.tsx";
@@ -10,6 +10,7 @@ import { Page, Panel } from "../parts/page.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
+import { useCursorList } from "../states/use-list.ts";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { AcceptDialog } from "./accept-dialog.tsx";
@@ -50,11 +51,8 @@ function Differences() {
   const filter = { site_id, state, kind };
   const mayAccept = useMay("alerts:write");
   const [accepting, setAccepting] = useState<BaselineDifference | null>(null);
-  const differences = useInfiniteQuery({
-    queryKey: ["baselines", "differences", filter], initialPageParam: "",
-    queryFn: ({ pageParam }) => rest.listBaselineDifferences({ ...filter, per_page: PAGE_SIZE, cursor: pageParam || undefined }),
-    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
-    select: ({ pages }) => ({ list: pages.flatMap(({ data }) => data), total: pages.at(-1)?.meta.total ?? 0 }),
+  const differences = useCursorList({
+    queryKey: ["baselines", "differences", filter], read: (cursor) => rest.listBaselineDifferences({ ...filter, per_page: PAGE_SIZE, cursor }),
   });
   return (
     <Panel title="What differs" isFlush>
@@ -95,11 +93,8 @@ function Baselines() {
   const { site_id } = route.useSearch();
   const mayWrite = useMay("devices:write");
   const [approving, setApproving] = useState<Baseline | null>(null);
-  const baselines = useInfiniteQuery({
-    queryKey: ["baselines", "list", site_id], initialPageParam: "",
-    queryFn: ({ pageParam }) => rest.listBaselines({ site_id, per_page: PAGE_SIZE, cursor: pageParam || undefined }),
-    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
-    select: ({ pages }) => ({ list: pages.flatMap(({ data }) => data), total: pages.at(-1)?.meta.total ?? 0 }),
+  const baselines = useCursorList({
+    queryKey: ["baselines", "list", site_id], read: (cursor) => rest.listBaselines({ site_id, per_page: PAGE_SIZE, cursor }),
   });
   return (
     <Panel title={baselines.data ? `${baselines.data.total.toLocaleString("en")} ${baselines.data.total === 1 ? "baseline" : "baselines"}` : "Baselines"} isFlush>

@@ -1,11 +1,11 @@
 import { MAX_PCAP_FILTER, type PcapStart } from "@lanthorn/contract";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { type FormEvent, useId } from "react";
+import { useId } from "react";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 import { showForeign } from "../texts/foreign.tsx";
@@ -31,11 +31,9 @@ export function CaptureDialog({ onClose }: { readonly onClose: () => void }) {
       void navigate({ to: "/captures/$pcapId", params: { pcapId: capture.id } });
     },
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const { filter = "", probe = "", seconds = "60", size = "64", headers } = readForm(event.currentTarget);
+  const submit = withForm(({ filter = "", probe = "", seconds = "60", size = "64", headers }) => {
     start.mutate({ filter: filter.trim(), probe_id: probe, seconds: Number(seconds), bytes: Number(size) * MEBIBYTE, packets: 100_000_000, headers_only: headers === "on" });
-  };
+  });
   return (
     <Dialog title="Start a capture" onClose={onClose}>
       <form className={`${form["form"]} ${styles["form"]}`} onSubmit={submit}>

@@ -1,5 +1,4 @@
 import { type Pcap, PCAP_RECORD_STATES } from "@lanthorn/contract";
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { Choose } from "../fields/choose.tsx";
@@ -10,13 +9,14 @@ import { Icon } from "../parts/icon.tsx";
 import { Page, Panel } from "../parts/page.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
+import { useCursorList } from "../states/use-list.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { formatSize } from "../texts/size.ts";
 import { CaptureDialog } from "./capture-dialog.tsx";
 import styles from "./captures-page.module.css";
 import { DownloadButton } from "./download.tsx";
-import { CaptureState, isUnderway, LOOK_MS, STATE_NAMES } from "./state.tsx";
+import { CaptureState, isUnderway, STATE_NAMES } from "./state.tsx";
 
 const route = getRouteApi("/captures");
 const PAGE_SIZE = 50;
@@ -30,12 +30,8 @@ export function CapturesPage() {
   const { page: _page, per_page: _perPage, cursor: _cursor, ...filter } = route.useSearch();
   const mayStart = useMay("pcap:write");
   const [isStarting, setStarting] = useState(false);
-  const captures = useInfiniteQuery({
-    queryKey: ["captures", "list", filter], initialPageParam: "",
-    queryFn: ({ pageParam }) => rest.listPcaps({ ...filter, per_page: PAGE_SIZE, cursor: pageParam || undefined }),
-    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
-    select: ({ pages }) => ({ list: pages.flatMap(({ data }) => data), total: pages.at(-1)?.meta.total ?? 0 }),
-    refetchInterval: ({ state }) => (state.data?.pages.some(({ data }) => data.some(isUnderway)) ? LOOK_MS : 30_000),
+  const captures = useCursorList({
+    queryKey: ["captures", "list", filter], read: (cursor) => rest.listPcaps({ ...filter, per_page: PAGE_SIZE, cursor }), isUnderway,
   });
   useCommands(useMemo((): readonly Command[] => (mayStart ? [
     { id: "start capture", title: "Start a capture", group: "This page", keys: "n", run: () => setStarting(true) },

@@ -1,13 +1,13 @@
 import { ClientError, type RestClient } from "@lanthorn/client";
 import { type Pcap, PcapFetching } from "@lanthorn/contract";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId, useState } from "react";
+import { useId, useState } from "react";
 import { clock } from "../clock.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
 import { Icon } from "../parts/icon.tsx";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import { useMay, useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 import { showForeign } from "../texts/foreign.tsx";
@@ -51,10 +51,7 @@ export function DownloadButton({ capture }: { readonly capture: Pcap }) {
 
 function ReasonDialog({ isBusy, onGive, onClose }: { readonly isBusy: boolean; readonly onGive: (reason: string) => void; readonly onClose: () => void }) {
   const id = useId();
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    onGive(readForm(event.currentTarget)["reason"] ?? "");
-  };
+  const submit = withForm(({ reason = "" }) => onGive(reason));
   return (
     <Dialog title="Why are these packets read?" onClose={onClose}>
       <form className={form["form"]} onSubmit={submit}>

@@ -1,10 +1,10 @@
 import type { DeviceProfile } from "@lanthorn/contract";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId } from "react";
+import { useId } from "react";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import form from "../parts/form.module.css";
 import { useSession } from "../session/use-session.ts";
 
@@ -21,13 +21,11 @@ export function EditDialog({ device, onClose }: { readonly device: DeviceProfile
       onClose();
     },
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const values = readForm(event.currentTarget);
+  const submit = withForm((values) => {
     const name = values["name"]?.trim() ?? "";
     const tags = (values["tags"] ?? "").split(",").map((tag) => tag.trim()).filter((tag) => tag !== "");
     save.mutate({ ...(name === device.hostname ? {} : { hostname: name === "" ? null : name }), tags });
-  };
+  });
   return (
     <Dialog title="Name and tags" onClose={onClose}>
       <form className={form["form"]} onSubmit={submit}>

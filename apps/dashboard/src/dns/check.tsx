@@ -1,10 +1,10 @@
 import type { DnsCheck } from "@lanthorn/contract";
 import { useMutation } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
-import { type FormEvent, useId } from "react";
+import { useId } from "react";
 import { Button } from "../parts/button.tsx";
 import { Mark, type Tone } from "../parts/mark.tsx";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { useSites } from "../shell/site-switch.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
@@ -24,10 +24,7 @@ export function DnsCheckForm() {
   const check = useMutation({
     mutationFn: ({ name = "", type = "1", site }: Readonly<Record<string, string>>) => rest.checkDnsName({ name: name.trim(), type, site_id: site ?? chosen ?? sites[0]?.id }),
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    check.mutate(readForm(event.currentTarget));
-  };
+  const submit = withForm(check.mutate);
   return (
     <>
       <form className={styles["check"]} onSubmit={submit}>

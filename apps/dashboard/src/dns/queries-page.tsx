@@ -1,5 +1,4 @@
 import type { DnsQueryRow } from "@lanthorn/contract";
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Choose } from "../fields/choose.tsx";
 import filters from "../fields/filters.module.css";
@@ -9,6 +8,7 @@ import { Page, Panel } from "../parts/page.tsx";
 import { SearchBox } from "../parts/search-box.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
+import { useCursorList } from "../states/use-list.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { AllowButton } from "./allow-button.tsx";
@@ -25,10 +25,8 @@ export function DnsQueriesPage() {
   const { rest } = useSession();
   const navigate = route.useNavigate();
   const { page: _page, per_page: _perPage, cursor: _cursor, ...filter } = route.useSearch();
-  const queries = useInfiniteQuery({
-    queryKey: ["dns", "queries", filter], initialPageParam: "",
-    queryFn: ({ pageParam }) => rest.listDnsQueries({ ...filter, per_page: PAGE_SIZE, cursor: pageParam || undefined }),
-    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined, select: ({ pages }) => pages.flatMap(({ data }) => data),
+  const queries = useCursorList({
+    queryKey: ["dns", "queries", filter], read: (cursor) => rest.listDnsQueries({ ...filter, per_page: PAGE_SIZE, cursor }),
   });
   const set = (name: "name" | "action", value: string) => void navigate({ search: (before) => ({ ...before, [name]: value === "" ? undefined : value }), replace: true });
   const isFiltered = Object.keys(filter).some((name) => name !== "site_id");
@@ -42,7 +40,7 @@ export function DnsQueriesPage() {
       </div>
       <Panel title="Newest first" isFlush>
         <Answer query={queries}>
-          {(list) => (list.length === 0 ? <Empty title={isFiltered ? "The filter leaves nothing" : "No query is reported"}>{isFiltered ? "No query is like this." : "Resolvers report what they blocked, or all, when dns.toml says so under [queries]."}</Empty> : (
+          {({ list }) => (list.length === 0 ? <Empty title={isFiltered ? "The filter leaves nothing" : "No query is reported"}>{isFiltered ? "No query is like this." : "Resolvers report what they blocked, or all, when dns.toml says so under [queries]."}</Empty> : (
             <>
               <table>
                 <thead><tr><th scope="col">Last asked</th><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Became</th><th scope="col">Client</th><th scope="col">Times</th><th scope="col">Action</th></tr></thead>

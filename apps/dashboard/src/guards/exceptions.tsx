@@ -1,13 +1,13 @@
 import { GUARD_KINDS, type GuardExceptionCreate, type GuardKind } from "@lanthorn/contract";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId, useMemo, useState } from "react";
+import { useId, useMemo, useState } from "react";
 import { type Command, useCommands } from "../keyboard/commands.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
 import { Icon } from "../parts/icon.tsx";
 import { Panel } from "../parts/page.tsx";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import { RemoveButton } from "../states/removal.tsx";
 import styles from "../sensors/sensors.module.css";
 import { useMay, useSession } from "../session/use-session.ts";
@@ -63,11 +63,9 @@ function ExceptionDialog({ siteId, onClose }: { readonly siteId: string; readonl
       onClose();
     },
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const { kind = "", ip = "", mac = "", reason = "" } = readForm(event.currentTarget);
+  const submit = withForm(({ kind = "", ip = "", mac = "", reason = "" }) => {
     create.mutate({ ...(kind !== "" && { kind: kind as GuardKind }), ...(ip.trim() !== "" && { ip: ip.trim() }), ...(mac.trim() !== "" && { mac: mac.trim() }), reason });
-  };
+  });
   return (
     <Dialog title="Add an exception" onClose={onClose}>
       <form className={form["form"]} onSubmit={submit}>

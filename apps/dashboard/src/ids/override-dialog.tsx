@@ -1,10 +1,10 @@
 import type { IdsRule } from "@lanthorn/contract";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId } from "react";
+import { useId } from "react";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 import { Foreign } from "../texts/foreign.tsx";
@@ -24,10 +24,7 @@ export function OverrideDialog({ rule, siteId, onClose }: { readonly rule: IdsRu
       onClose();
     },
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    create.mutate(readForm(event.currentTarget)["reason"] ?? "");
-  };
+  const submit = withForm(({ reason = "" }) => create.mutate(reason));
   return (
     <Dialog title={`${isEnabled ? "Disable" : "Enable"} rule ${rule.signature_id}`} onClose={onClose}>
       <form className={form["form"]} onSubmit={submit}>

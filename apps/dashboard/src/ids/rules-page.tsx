@@ -1,5 +1,5 @@
 import { IDS_RULE_STATES, type IdsRule } from "@lanthorn/contract";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { Choose, choicesOf } from "../fields/choose.tsx";
@@ -12,6 +12,7 @@ import { SensorTabs } from "../sensors/tabs.tsx";
 import styles from "../sensors/sensors.module.css";
 import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
+import { useNumberedList } from "../states/use-list.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { OverrideDialog } from "./override-dialog.tsx";
 import { Overrides } from "./overrides.tsx";
@@ -27,12 +28,7 @@ export function IdsRulesPage() {
   const { rest } = useSession();
   const navigate = route.useNavigate();
   const { page: _page, per_page: _perPage, ...filter } = route.useSearch();
-  const rules = useInfiniteQuery({
-    queryKey: ["ids", "rules", filter], initialPageParam: 1,
-    queryFn: ({ pageParam }) => rest.listIdsRules({ ...filter, page: pageParam, per_page: PAGE_SIZE }),
-    getNextPageParam: ({ meta }) => (meta.page * meta.per_page < meta.total ? meta.page + 1 : undefined),
-    select: ({ pages }) => ({ list: pages.flatMap(({ data }) => data), total: pages[0]?.meta.total ?? 0 }),
-  });
+  const rules = useNumberedList({ queryKey: ["ids", "rules", filter], read: (page) => rest.listIdsRules({ ...filter, page, per_page: PAGE_SIZE }) });
   const set = (name: "search" | "state" | "signature_id", value: string) => void navigate({ search: (before) => ({ ...before, [name]: value === "" ? undefined : value }), replace: true });
   const isFiltered = Object.keys(filter).some((name) => name !== "site_id");
   return (

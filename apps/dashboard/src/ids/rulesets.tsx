@@ -1,6 +1,6 @@
 import type { IdsRuleset, IdsSupport } from "@lanthorn/contract";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId, useMemo, useState } from "react";
+import { useId, useMemo, useState } from "react";
 import { type Command, useCommands } from "../keyboard/commands.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -8,7 +8,7 @@ import form from "../parts/form.module.css";
 import { Icon } from "../parts/icon.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Panel } from "../parts/page.tsx";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import styles from "../sensors/sensors.module.css";
 import { RemoveButton } from "../states/removal.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
@@ -84,10 +84,7 @@ function RulesetDialog({ onClose }: { readonly onClose: () => void }) {
       onClose();
     },
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    create.mutate(readForm(event.currentTarget));
-  };
+  const submit = withForm(create.mutate);
   return (
     <Dialog title="Add a rule set" onClose={onClose}>
       <form className={form["form"]} onSubmit={submit}>

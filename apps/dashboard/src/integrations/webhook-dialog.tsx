@@ -1,11 +1,11 @@
 import { WEBHOOK_EVENTS, type WebhookCreate } from "@lanthorn/contract";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId, useState } from "react";
+import { useId, useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { CopyText } from "../parts/copy-text.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 import styles from "./integrations-page.module.css";
@@ -22,10 +22,7 @@ export function WebhookDialog({ onClose }: { readonly onClose: () => void }) {
     mutationFn: (url: string) => rest.createWebhook({ url, events: events.length === 0 ? ["*"] : events }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["webhooks"] }),
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    create.mutate(readForm(event.currentTarget)["url"] ?? "");
-  };
+  const submit = withForm(({ url = "" }) => create.mutate(url));
   if (create.data) {
     return (
       <Dialog title="The signing key" onClose={onClose}>

@@ -1,5 +1,5 @@
 import { type IpamConflict, type IpamPrefix, PREFIX_STATUSES } from "@lanthorn/contract";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { Choose, choicesOf } from "../fields/choose.tsx";
@@ -13,6 +13,7 @@ import { SearchBox } from "../parts/search-box.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { useSites } from "../shell/site-switch.tsx";
 import { Answer, Empty } from "../states/answer.tsx";
+import { useNumberedList } from "../states/use-list.ts";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import styles from "./ipam.module.css";
 import { PrefixDialog } from "./prefix-dialog.tsx";
@@ -61,12 +62,7 @@ function Prefixes() {
   const { rest } = useSession();
   const { site_id, search, status } = route.useSearch();
   const filter = { site_id, search, status };
-  const prefixes = useInfiniteQuery({
-    queryKey: ["ipam", "prefixes", filter], initialPageParam: 1,
-    queryFn: ({ pageParam }) => rest.listIpamPrefixes({ ...filter, page: pageParam, per_page: PAGE_SIZE }),
-    getNextPageParam: ({ meta }) => (meta.page * meta.per_page < meta.total ? meta.page + 1 : undefined),
-    select: ({ pages }) => ({ list: pages.flatMap(({ data }) => data), total: pages[0]?.meta.total ?? 0 }),
-  });
+  const prefixes = useNumberedList({ queryKey: ["ipam", "prefixes", filter], read: (page) => rest.listIpamPrefixes({ ...filter, page, per_page: PAGE_SIZE }) });
   return (
     <Panel title={prefixes.data ? `${prefixes.data.total.toLocaleString("en")} ${prefixes.data.total === 1 ? "prefix" : "prefixes"}` : "Prefixes"} isFlush>
       <Answer query={prefixes}>

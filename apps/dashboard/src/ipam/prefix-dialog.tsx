@@ -1,10 +1,10 @@
 import { type IpamPrefixCreate, PREFIX_STATUSES } from "@lanthorn/contract";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId } from "react";
+import { useId } from "react";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { useSites } from "../shell/site-switch.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
@@ -23,13 +23,11 @@ export function PrefixDialog({ onClose }: { readonly onClose: () => void }) {
       onClose();
     },
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const { prefix = "", name = "", site = "", vlan = "", status } = readForm(event.currentTarget);
+  const submit = withForm(({ prefix = "", name = "", site = "", vlan = "", status }) => {
     create.mutate({
       prefix: prefix.trim(), name, description: "", site_id: site || null, vlan_id: vlan === "" ? null : Number(vlan), status: PREFIX_STATUSES.find((each) => each === status) ?? "active",
     });
-  };
+  });
   return (
     <Dialog title="Add a prefix" onClose={onClose}>
       <form className={form["form"]} onSubmit={submit}>

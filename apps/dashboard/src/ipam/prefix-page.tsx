@@ -1,11 +1,12 @@
 import type { IpamPrefixAddress, IpamUtilization } from "@lanthorn/contract";
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Facts } from "../fields/facts.tsx";
 import { Button } from "../parts/button.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
 import { RemoveButton } from "../states/removal.tsx";
+import { useNumberedList } from "../states/use-list.ts";
 import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
@@ -55,18 +56,13 @@ export function PrefixPage() {
 function Content({ prefixId }: { readonly prefixId: string }) {
   const { rest } = useSession();
   const used = useQuery({ queryKey: ["ipam", "utilization", prefixId], queryFn: () => rest.readIpamPrefixUtilization(prefixId) });
-  const addresses = useInfiniteQuery({
-    queryKey: ["ipam", "addresses", prefixId], initialPageParam: 1,
-    queryFn: ({ pageParam }) => rest.listIpamPrefixAddresses(prefixId, { page: pageParam, per_page: PAGE_SIZE }),
-    getNextPageParam: ({ meta }) => (meta.page * meta.per_page < meta.total ? meta.page + 1 : undefined),
-    select: ({ pages }) => pages.flatMap(({ data }) => data),
-  });
+  const addresses = useNumberedList({ queryKey: ["ipam", "addresses", prefixId], read: (page) => rest.listIpamPrefixAddresses(prefixId, { page, per_page: PAGE_SIZE }) });
   return (
     <>
       <Panel title="How much of it is used"><Answer query={used}>{(of) => <Used of={of} />}</Answer></Panel>
       <Panel title="Addresses that are recorded or in use" isFlush>
         <Answer query={addresses}>
-          {(list) => (list.length === 0 ? <Empty title="No addresses yet">None is recorded, and no device has one of them.</Empty> : (
+          {({ list }) => (list.length === 0 ? <Empty title="No addresses yet">None is recorded, and no device has one of them.</Empty> : (
             <>
               <table>
                 <thead><tr><th scope="col">Address</th><th scope="col">Recorded</th><th scope="col">Should have it</th><th scope="col">Has it</th></tr></thead>

@@ -1,5 +1,4 @@
 import { SCAN_PROFILES, type Scan } from "@lanthorn/contract";
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { type Command, useCommands } from "../keyboard/commands.ts";
@@ -10,11 +9,12 @@ import { Icon } from "../parts/icon.tsx";
 import { Page, Panel } from "../parts/page.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
+import { useCursorList } from "../states/use-list.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { ScanDialog } from "./scan-dialog.tsx";
 import styles from "./scans-page.module.css";
-import { durationOf, isUnderway, LOOK_MS, ScanState } from "./state.tsx";
+import { durationOf, isUnderway, ScanState } from "./state.tsx";
 
 const route = getRouteApi("/scans");
 const PAGE_SIZE = 50;
@@ -26,12 +26,8 @@ export function ScansPage() {
   const { page: _page, per_page: _perPage, cursor: _cursor, ...filter } = route.useSearch();
   const mayStart = useMay("scans:write");
   const [isStarting, setStarting] = useState(false);
-  const scans = useInfiniteQuery({
-    queryKey: ["scans", "list", filter], initialPageParam: "",
-    queryFn: ({ pageParam }) => rest.listScans({ ...filter, per_page: PAGE_SIZE, cursor: pageParam || undefined }),
-    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
-    select: ({ pages }) => ({ list: pages.flatMap(({ data }) => data), total: pages.at(-1)?.meta.total ?? 0 }),
-    refetchInterval: ({ state }) => (state.data?.pages.some(({ data }) => data.some(isUnderway)) ? LOOK_MS : 30_000),
+  const scans = useCursorList({
+    queryKey: ["scans", "list", filter], read: (cursor) => rest.listScans({ ...filter, per_page: PAGE_SIZE, cursor }), isUnderway,
   });
   useCommands(useMemo((): readonly Command[] => (mayStart ? [
     { id: "start scan", title: "Start a scan", group: "This page", keys: "n", run: () => setStarting(true) },

@@ -1,9 +1,9 @@
 import { ClientError } from "@lanthorn/client";
-import { type FormEvent, useEffect, useId, useRef, useState } from "react";
+import { useEffect, useId, useRef, useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
 import { Lantern } from "../parts/icon.tsx";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import styles from "./login-page.module.css";
 import { useSession } from "./use-session.ts";
 
@@ -20,9 +20,7 @@ export function LoginPage() {
     name.current?.focus();
   }, []);
 
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const { username = "", password = "" } = readForm(event.currentTarget);
+  const logIn = async (username: string, password: string) => {
     setBusy(true);
     setFailure(null);
     try {
@@ -35,7 +33,7 @@ export function LoginPage() {
   const isRefused = failure instanceof ClientError && failure.code === "UNAUTHORIZED";
   return (
     <main className={styles["page"]}>
-      <form className={styles["card"]} onSubmit={(event) => void submit(event)}>
+      <form className={styles["card"]} onSubmit={withForm(({ username = "", password = "" }) => void logIn(username, password))}>
         <div className={styles["brand"]}><Lantern /> Lanthorn</div>
         <h1>Log in</h1>
         {session.state() === "ended" && <p className={styles["note"]}>Your session has ended. Log in again to go on where you were.</p>}

@@ -1,12 +1,12 @@
 import type { ApiKeyCreate, Me } from "@lanthorn/contract";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId, useState } from "react";
+import { useId, useState } from "react";
 import { clock } from "../clock.ts";
 import { Button } from "../parts/button.tsx";
 import { CopyText } from "../parts/copy-text.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import { useCaller, useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 import styles from "./keys-page.module.css";
@@ -27,11 +27,9 @@ export function KeyDialog({ onClose }: { readonly onClose: () => void }) {
     mutationFn: (body: ApiKeyCreate) => rest.createApiKey(body),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["keys"] }),
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const { name = "", days = "90" } = readForm(event.currentTarget);
+  const submit = withForm(({ name = "", days = "90" }) => {
     create.mutate({ name, scopes, expires_at: days === "0" ? null : new Date(clock.now() + Number(days) * DAY_MS).toISOString() });
-  };
+  });
   if (create.data) return <Made apiKey={create.data.key} onClose={onClose} />;
   return (
     <Dialog title="Make an API key" onClose={onClose}>

@@ -1,10 +1,10 @@
 import { ROLES, type User } from "@lanthorn/contract";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId } from "react";
+import { useId } from "react";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 import { showForeign } from "../texts/foreign.tsx";
@@ -32,10 +32,7 @@ export function UserDialog({ user, onClose }: { readonly user: User | null; read
       onClose();
     },
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    save.mutate(readForm(event.currentTarget));
-  };
+  const submit = withForm(save.mutate);
   return (
     <Dialog title={user === null ? "Add a user" : `Change ${showForeign(user.username, 60)}`} onClose={onClose}>
       <form className={form["form"]} onSubmit={submit} autoComplete="off">

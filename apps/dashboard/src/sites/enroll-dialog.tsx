@@ -1,11 +1,11 @@
 import type { EnrollmentToken, Site } from "@lanthorn/contract";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useEffect, useId } from "react";
+import { useEffect, useId } from "react";
 import { Button } from "../parts/button.tsx";
 import { CopyText } from "../parts/copy-text.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 import { showForeign } from "../texts/foreign.tsx";
@@ -24,10 +24,7 @@ export function EnrollDialog({ siteId, sites, onClose }: { readonly siteId: stri
   const create = useMutation({
     mutationFn: ({ site = "", life = "3600" }: Readonly<Record<string, string>>) => rest.createEnrollmentToken({ site_id: site, ttl_seconds: Number(life) }),
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    create.mutate(readForm(event.currentTarget));
-  };
+  const submit = withForm(create.mutate);
   return (
     <Dialog title="Enroll a probe" onClose={onClose}>
       {create.data ? <Waiting token={create.data} onClose={onClose} /> : (

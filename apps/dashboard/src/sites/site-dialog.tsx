@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId } from "react";
+import { useId } from "react";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 
@@ -19,10 +19,7 @@ export function SiteDialog({ onClose }: { readonly onClose: () => void }) {
       onClose();
     },
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    create.mutate(readForm(event.currentTarget)["name"] ?? "");
-  };
+  const submit = withForm(({ name = "" }) => create.mutate(name));
   return (
     <Dialog title="Add a site" onClose={onClose}>
       <form className={form["form"]} onSubmit={submit}>

@@ -1,11 +1,11 @@
 import { CREDENTIAL_TYPES, type CredentialType } from "@lanthorn/contract";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId, useState } from "react";
+import { useId, useState } from "react";
 import * as z from "zod";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
-import { readForm } from "../parts/read-form.ts";
+import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { useSites } from "../shell/site-switch.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
@@ -30,10 +30,7 @@ export function CredentialDialog({ onClose }: { readonly onClose: () => void }) 
       onClose();
     },
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    create.mutate(readForm(event.currentTarget));
-  };
+  const submit = withForm(create.mutate);
   return (
     <Dialog title="Add a credential" onClose={onClose}>
       <form className={form["form"]} onSubmit={submit} autoComplete="off">

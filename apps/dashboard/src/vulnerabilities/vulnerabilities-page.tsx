@@ -1,5 +1,5 @@
 import { type AffectedCve, CveSeverity } from "@lanthorn/contract";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Button } from "../parts/button.tsx";
 import { Choose, choicesOf } from "../fields/choose.tsx";
@@ -9,6 +9,7 @@ import { Page, Panel } from "../parts/page.tsx";
 import { SearchBox } from "../parts/search-box.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
+import { useNumberedList } from "../states/use-list.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import styles from "./vulnerabilities-page.module.css";
@@ -21,12 +22,7 @@ const TONES = { critical: "critical", high: "bad", medium: "warn", low: "calm", 
 export function VulnerabilitiesPage() {
   const { rest } = useSession();
   const { page: _page, per_page: _perPage, cursor: _cursor, ...filter } = route.useSearch();
-  const cves = useInfiniteQuery({
-    queryKey: ["cve", "affected", filter], initialPageParam: 1,
-    queryFn: ({ pageParam }) => rest.listAffectedCves({ ...filter, page: pageParam, per_page: PAGE_SIZE }),
-    getNextPageParam: ({ meta }) => (meta.page * meta.per_page < meta.total ? meta.page + 1 : undefined),
-    select: ({ pages }) => ({ list: pages.flatMap(({ data }) => data), total: pages[0]?.meta.total ?? 0 }),
-  });
+  const cves = useNumberedList({ queryKey: ["cve", "affected", filter], read: (page) => rest.listAffectedCves({ ...filter, page, per_page: PAGE_SIZE }) });
   const database = useQuery({ queryKey: ["cve", "database"], queryFn: () => rest.readCveDatabase() });
   const isFiltered = Object.keys(filter).some((name) => name !== "site_id");
   return (

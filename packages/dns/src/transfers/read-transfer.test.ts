@@ -35,6 +35,7 @@ describe("a transfer", () => {
     expect(ruleNames(whole.lines())).toEqual(["x"]);
     const same = createTransferReader(known, MAX);
     expect([feed(same, [soa(7)]), same.isSame]).toEqual([1, true]);
+    expect(ruleNames(same.lines())).toEqual(["a", "b"]);
   });
 
   test("that does not fit, is cut, is none or too large is refused", () => {

@@ -33,6 +33,11 @@ export function createTransferReader(known: KnownZone | null, maxBytes: number):
   let zone = new Set<string>();
   let [bytes, serial]: [number, number] = [0, 0];
   let state: State = "begin";
+  let first: DnsRecord | null = null;
+  const take = (lines: Iterable<string>) => {
+    zone = new Set(lines);
+    for (const line of zone) bytes += line.length + 1;
+  };
   const add = (record: DnsRecord) => {
     const line = recordLine(record);
     if (line === null || zone.has(line)) return;
@@ -65,16 +70,15 @@ export function createTransferReader(known: KnownZone | null, maxBytes: number):
   const begin = (record: DnsRecord, own: number | null): boolean => {
     if (own === null) throw new TransferFault("its server's answer does not begin with the zone's SOA");
     serial = own;
-    state = known?.serial === own ? "end" : "second";
-    if (state === "second" && known === null) add(record);
     first = record;
+    state = known?.serial === own ? "end" : "second";
+    if (known === null) add(record);
+    else if (state === "end") take(known.lines);
     return state === "end";
   };
-  let first: DnsRecord | null = null;
   const second = (record: DnsRecord, own: number | null): boolean => {
     if (known !== null && own === known.serial) {
-      zone = new Set(known.lines);
-      for (const line of zone) bytes += line.length + 1;
+      take(known.lines);
       return onSoa(record, own);
     }
     // The server sends the whole zone, whatever was asked.

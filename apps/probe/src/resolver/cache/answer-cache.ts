@@ -92,22 +92,22 @@ const scratch = Buffer.alloc(3 + 255);
 
 /** What two queries with the same answer share: name in any case of letters, type, whether DNSSEC records or unverified ones are welcome. */
 export function questionKey(asked: Uint8Array, { nameEnd, type, flags, edns }: DnsQuery): string {
-  scratch[0] = type >>> 8;
-  scratch[1] = type & 0xff;
-  scratch[2] = (edns?.isDnssecOk === true ? 1 : 0) | ((flags & 0x0010) !== 0 ? 2 : 0);
-  let to = 3;
-  for (let at = 12; at < nameEnd; at += 1, to += 1) {
-    const byte = asked[at] as number;
-    scratch[to] = byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
-  }
-  return scratch.toString("latin1", 0, to);
+  return keyOf(type, (edns?.isDnssecOk === true ? 1 : 0) | ((flags & 0x0010) !== 0 ? 2 : 0), asked, 12, nameEnd);
 }
 
 /** The same for a question of the resolver's own. */
 export function keyOfQuestion({ name, type, isDnssecOk, isCheckingDisabled }: Question): string {
+  return keyOf(type, (isDnssecOk ? 1 : 0) | (isCheckingDisabled ? 2 : 0), name, 0, name.length);
+}
+
+function keyOf(type: number, flags: number, bytes: Uint8Array, start: number, end: number): string {
   scratch[0] = type >>> 8;
   scratch[1] = type & 0xff;
-  scratch[2] = (isDnssecOk ? 1 : 0) | (isCheckingDisabled ? 2 : 0);
-  scratch.set(name, 3);
-  return scratch.toString("latin1", 0, 3 + name.length);
+  scratch[2] = flags;
+  let to = 3;
+  for (let at = start; at < end; at += 1, to += 1) {
+    const byte = bytes[at] as number;
+    scratch[to] = byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
+  }
+  return scratch.toString("latin1", 0, to);
 }

@@ -18,7 +18,7 @@ export interface NameServerWish {
 export interface NameServers {
   /**
    * The servers of a name and of all names above it that have a dot: a rule about a zone's server is one about all that lies below.
-   * @param onEnd Called once, at the latest after a second with what was found until then.
+   * @param onEnd Called once, at the latest after a second with what was found until then; at once with nothing where too many names are looked at already.
    */
   find(name: string, wish: NameServerWish, onEnd: (servers: AnswerFacts["nameServers"]) => void): void;
 }
@@ -27,6 +27,8 @@ export interface NameServers {
 const MAX_WAIT_MS = 1000;
 /** Zones that a name is in; deeper names are looked at from above. */
 const MAX_ZONES = 6;
+/** Names that are looked at together. Each takes some dozens of the lookups that all clients share, so that a flood of names leaves most of those to others. */
+const MAX_RUNNING = 64;
 /** Of all zones together. */
 const [MAX_NAMES, MAX_ADDRESSES] = [16, 64];
 
@@ -45,8 +47,11 @@ export function createNameServers({ cache, lookups, clock }: { readonly cache: A
     const answers = await Promise.all([ask(name, DNS_TYPE.a), ask(name, DNS_TYPE.aaaa)]);
     return answers.flatMap((answer) => answer?.facts.addresses ?? []);
   };
+  let running = 0;
   return {
     find(name, wish, onEnd) {
+      if (running >= MAX_RUNNING) return onEnd(NOBODY);
+      running += 1;
       let found: AnswerFacts["nameServers"] = NOBODY;
       let isEnded = false;
       const end = () => {
@@ -59,6 +64,7 @@ export function createNameServers({ cache, lookups, clock }: { readonly cache: A
         const names = [...new Set((await Promise.all(zonesOf(name).map(namesOf))).flat())].slice(0, MAX_NAMES);
         found = { names, addresses: [] };
         if (wish.addresses && !isEnded) found = { names, addresses: (await Promise.all(names.map(addressesOf))).flat().slice(0, MAX_ADDRESSES) };
+        running -= 1;
         cancel();
         end();
       };

@@ -3,7 +3,7 @@ import { KERNEL_RING_OCTETS, openPieceWriter, useHugePages } from "@lanthorn/pac
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { createHomeNetworks } from "../../intrusions/home-networks.ts";
 import { createSpool } from "../../files/spool.ts";
-import { openBehaviour } from "../anomalies/behaviour.ts";
+import { openBehaviour, type SiteBehaviour } from "../anomalies/behaviour.ts";
 import { createOwnNetworks } from "../anomalies/own-networks.ts";
 import { BUFFER_BYTES, createBufferPool, createBufferShare, createWriteBytes } from "../capture-files/buffer-pool.ts";
 import { createFreeSpace, type FreeSpace } from "../capture-files/disk-room.ts";
@@ -84,10 +84,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
     return wasWritten || exports.drop(id) || leftFiles.drop(id);
   };
   const removeOld = () => void rooms.removeOld(clock.now()).catch((error: unknown) => log.error({ reason: describeError(error) }, "old capture files cannot be removed"));
-  const behaviour = await openBehaviour({
-    settings: settings.anomalies, dataDir, accepted: begin.anomalies, isInside: createHomeNetworks(begin.home_networks, createOwnNetworks(deps.ownNetworks, clock)), clock, log,
-    say: (at, anomaly) => deps.send({ kind: "anomaly", at, anomaly }),
-  });
+  const behaviour = await openLearning(deps);
   removeOld();
   const stops = [
     clock.every(REPORT_MS, () => reports.tick()), clock.every(FLUSH_MS, () => recordings.flush()), clock.every(UPLOAD_MS, () => uploads.tick()),
@@ -127,6 +124,14 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
       await behaviour.close();
     },
   };
+}
+
+/** What devices usually do, by the machine's own networks and those that the configuration names. */
+function openLearning({ begin, ownNetworks, send, clock, log }: PartsDeps): Promise<SiteBehaviour> {
+  return openBehaviour({
+    settings: begin.settings.anomalies, dataDir: begin.data_dir, accepted: begin.anomalies, isInside: createHomeNetworks(begin.home_networks, createOwnNetworks(ownNetworks, clock)), clock, log,
+    say: (at, anomaly) => send({ kind: "anomaly", at, anomaly }),
+  });
 }
 
 /** The system gives it when it is first written to. What the kernel's rings take counts as the ring's, of which at least half is left. */

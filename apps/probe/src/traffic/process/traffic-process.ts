@@ -79,7 +79,7 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
   });
 
   const sendState = () => void deps.send({ kind: "state", counters: readCounters({ ring, shedder, readers, captures, evidence, flows, rules, ringBytes, parts }) });
-  const stopTicks = clock.every(TICK_MS, () => {
+  const tick = () => {
     const now = clock.now();
     for (const reader of readers) reader.tick();
     shedder.look();
@@ -88,8 +88,8 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
     rules.noteLoad(load);
     for (const sink of sinks) sink.tick?.(now);
     ring.tick(clock.monotonic());
-  });
-  const stopStates = clock.every(STATE_MS, sendState);
+  };
+  const stops = [clock.every(TICK_MS, tick), clock.every(STATE_MS, sendState)];
   sendState();
 
   return {
@@ -115,8 +115,7 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
       }
     },
     async close() {
-      stopTicks();
-      stopStates();
+      for (const stop of stops) stop();
       for (const reader of readers) reader.close();
       await queue.close();
       await rules.close();

@@ -1,0 +1,32 @@
+import type { List } from "@lanthorn/contract";
+import { useInfiniteQuery } from "@tanstack/react-query";
+
+/** A list that is read page by page and added up, under a key by which it is kept. */
+interface ListWish<T, P> {
+  readonly queryKey: readonly unknown[];
+  readonly read: (page: P) => Promise<List<T>>;
+}
+
+/** How often a list is asked for again by itself: while something in it goes on, and else. */
+const [UNDERWAY_MS, QUIET_MS] = [3000, 30_000];
+
+/** @param wish.read By cursor, which is undefined for the first page. @param wish.isUnderway Whether something goes on: such a list is asked for again by itself. */
+export function useCursorList<T>({ queryKey, read, isUnderway }: ListWish<T, string | undefined> & { readonly isUnderway?: (one: T) => boolean }) {
+  return useInfiniteQuery({
+    queryKey, initialPageParam: "",
+    queryFn: ({ pageParam }) => read(pageParam || undefined),
+    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
+    select: ({ pages }) => ({ list: pages.flatMap(({ data }) => data), total: pages.at(-1)?.meta.total ?? 0 }),
+    refetchInterval: ({ state }) => isUnderway !== undefined && (state.data?.pages.some(({ data }) => data.some(isUnderway)) === true ? UNDERWAY_MS : QUIET_MS),
+  });
+}
+
+/** @param wish.read By number, 1 for the first page. */
+export function useNumberedList<T>({ queryKey, read }: ListWish<T, number>) {
+  return useInfiniteQuery({
+    queryKey, initialPageParam: 1,
+    queryFn: ({ pageParam }) => read(pageParam),
+    getNextPageParam: ({ meta }) => (meta.page * meta.per_page < meta.total ? meta.page + 1 : undefined),
+    select: ({ pages }) => ({ list: pages.flatMap(({ data }) => data), total: pages[0]?.meta.total ?? 0 }),
+  });
+}
