@@ -9,11 +9,9 @@ import { createPages } from "./router.tsx";
 import { LoginPage } from "./session/login-page.tsx";
 import { createSession } from "./session/session.ts";
 import { SessionContext, useSession } from "./session/use-session.ts";
+import { REFETCH_MS } from "./states/use-list.ts";
 import "./styles/tokens.css";
 import "./styles/base.css";
-
-/** What a person looks at is asked for again so often. The limits of the API leave room for more. */
-const REFETCH_MS = 30_000;
 
 loadPreferences();
 const base = new URL(document.baseURI);

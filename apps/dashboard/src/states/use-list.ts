@@ -7,8 +7,10 @@ interface ListWish<T, P> {
   readonly read: (page: P) => Promise<List<T>>;
 }
 
-/** How often a list is asked for again by itself: while something in it goes on, and else. */
-const [UNDERWAY_MS, QUIET_MS] = [3000, 30_000];
+/** What a person looks at is asked for again so often. The limits of the API leave room for more. */
+export const REFETCH_MS = 30_000;
+/** And a list in which something goes on. */
+const UNDERWAY_MS = 3000;
 
 /** @param wish.read By cursor, which is undefined for the first page. @param wish.isUnderway Whether something goes on: such a list is asked for again by itself. */
 export function useCursorList<T>({ queryKey, read, isUnderway }: ListWish<T, string | undefined> & { readonly isUnderway?: (one: T) => boolean }) {
@@ -17,7 +19,7 @@ export function useCursorList<T>({ queryKey, read, isUnderway }: ListWish<T, str
     queryFn: ({ pageParam }) => read(pageParam || undefined),
     getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
     select: ({ pages }) => ({ list: pages.flatMap(({ data }) => data), total: pages.at(-1)?.meta.total ?? 0 }),
-    refetchInterval: ({ state }) => isUnderway !== undefined && (state.data?.pages.some(({ data }) => data.some(isUnderway)) === true ? UNDERWAY_MS : QUIET_MS),
+    refetchInterval: ({ state }) => (isUnderway !== undefined && state.data?.pages.some(({ data }) => data.some(isUnderway)) === true ? UNDERWAY_MS : REFETCH_MS),
   });
 }
 
