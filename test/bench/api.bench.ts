@@ -9,6 +9,7 @@ import { seededRandom, systemClock } from "@lanthorn/runtime";
 import Sqlite from "better-sqlite3";
 import { Kysely, SqliteDialect } from "kysely";
 import type { Schema } from "../../apps/collector/src/db/schema.ts";
+import { createReadConditions } from "../../apps/collector/src/services/devices/conditions.ts";
 import { createDevicesService } from "../../apps/collector/src/services/devices/service.ts";
 import { createDevicesStore } from "../../apps/collector/src/services/devices/store/devices.ts";
 import { SEED_PASSWORD, seedCollector, startSeeded } from "./seeded-collector.ts";
@@ -85,9 +86,11 @@ async function measureFloor(file: string, tenantId: string, queries: readonly st
       void recorded.push({ sql: query.sql, parameters: query.parameters }),
   });
   const nobody = () => Promise.reject(new Error("the bench only reads"));
+  const store = createDevicesStore({ reads });
   const service = createDevicesService({
-    store: createDevicesStore({ reads }), editor: { create: nobody, update: nobody, remove: nobody },
-    merger: { merge: nobody, split: nobody }, neighborsOf: () => Promise.resolve([]), cvesOf: () => Promise.resolve({ cves: [], counted: new Map() }), clock: systemClock,
+    store, editor: { create: nobody, update: nobody, remove: nobody },
+    merger: { merge: nobody, split: nobody }, neighborsOf: () => Promise.resolve([]), cvesOf: () => Promise.resolve({ cves: [], counted: new Map() }),
+    conditions: createReadConditions({ store, devicesWith: nobody, clock: systemClock }),
   });
   const statements = new Map<string, Sqlite.Statement>();
   const taken: number[] = [];

@@ -120,6 +120,7 @@ answering(
     .option("--tag <tag>", "with a tag").option("--subnet <network>", "in a network, 10.0.0.0/24")
     .option("--open-port <port>", "with an open port; 22,443: either")
     .option("--search <text>", "by hostname, IP or MAC")
+    .option("--filter <text>", "in the filter language: 'type:printer -tag:lab vendor:\"Cisco Systems\" cve:>=high seen:<7d'")
     .addOption(new Option("--sort <field>", "by a field; -field descends").choices(
       ["ip", "hostname", "last_seen", "vendor"].flatMap((field) => [field, `-${field}`]),
     ).default("ip")),

@@ -114,7 +114,7 @@ export async function openServices(
   const modules: readonly ServiceModule[] = [
     auth,
     diplomat,
-    openDevices(configuration, { ...parts, merges, neighborsOf: topology.neighborsOf, cvesOf: cve.cvesOf, ...createVendorLookup() }),
+    openDevices(configuration, { ...parts, merges, neighborsOf: topology.neighborsOf, cvesOf: cve.cvesOf, devicesWith: cve.devicesWith, ...createVendorLookup() }),
     topology,
     openEvents(configuration, parts),
     openSites({ ...own, onConfigured: onSite }),

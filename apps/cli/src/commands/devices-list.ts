@@ -15,6 +15,8 @@ export interface DeviceListOptions {
   readonly subnet?: string;
   readonly openPort?: string;
   readonly search?: string;
+  /** In the filter language. */
+  readonly filter?: string;
   readonly sort: string;
 }
 

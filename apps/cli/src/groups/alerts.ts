@@ -1,4 +1,4 @@
-import { ALERT_SOURCES } from "@lanthorn/contract";
+import { ALERT_SOURCES, parseAlertFilter } from "@lanthorn/contract";
 import { type Command, Option } from "commander";
 import {
   acknowledgeAlerts, listAlerts, listMutes, muteAlerts, type MuteOptions, resolveAlerts, showAlert, unmuteAlerts,
@@ -7,13 +7,15 @@ import { siteFilter } from "../site-id.ts";
 import type { GroupDependencies } from "./group.ts";
 
 interface ListOptions {
-  readonly status: string;
+  readonly status?: string;
   readonly source?: string;
   readonly severity?: string;
   readonly type?: string;
   readonly site?: string;
   readonly since?: string;
   readonly search?: string;
+  /** In the filter language. */
+  readonly filter?: string;
 }
 
 /** `alerts …`. */
@@ -21,12 +23,13 @@ export function addAlertCommands(program: Command, { answering, clock }: GroupDe
   const alerts = program.command("alerts").description("the alerts: what somebody should look at");
   answering(
     alerts.command("list").description("list the alerts, all pages; by default those that are not resolved")
-      .option("--status <status>", "open, acknowledged, resolved: several with commas", "open,acknowledged")
+      .option("--status <status>", "open, acknowledged, resolved: several with commas")
       .option("--source <source>", "ids, rogue, health …")
       .option("--severity <severity>", "critical, high, medium, low, info").option("--type <type>", "of a type: arp_spoofing, rogue_dhcp …")
       .option("--site <site>", "of one site, by its name or id").option("--since <duration>", "seen since: 24h, 7d")
-      .option("--search <text>", "by title, description, subject or address"),
-    async (connection, { site, ...filters }: ListOptions) => listAlerts(connection, { ...filters, ...await siteFilter(connection.rest, site) }),
+      .option("--search <text>", "by title, description, subject or address")
+      .option("--filter <text>", "in the filter language: 'severity:>=high -status:resolved seen:<24h'"),
+    async (connection, { site, ...filters }: ListOptions) => listAlerts(connection, { ...openUnless(filters), ...filters, ...await siteFilter(connection.rest, site) }),
   );
   answering(
     alerts.command("show <id>").description("show an alert: what was seen, what to do, and where it is explained"),
@@ -56,4 +59,10 @@ What is right for good is better allowed: see lanthorn guards allow --help`),
   );
   answering(alerts.command("mutes").description("list what is muted, until when and why"), (connection) => listMutes(connection));
   answering(alerts.command("unmute <id>").description("end a mute"), (connection, id: string) => unmuteAlerts(connection, id));
+}
+
+/** Where nobody says in which state alerts are, resolved ones are left out. */
+function openUnless({ filter }: ListOptions): { readonly status?: string } {
+  const parsed = filter === undefined ? null : parseAlertFilter(filter);
+  return parsed?.ok && parsed.filter.status !== undefined ? {} : { status: "open,acknowledged" };
 }

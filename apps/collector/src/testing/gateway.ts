@@ -176,8 +176,8 @@ export async function startTestGateway(options: TestListenerOptions & {
   const alerts = createAlerts({ db, reads, log: eventLog, published, audit, clock, logger: log }, { keepDays: 30, maxOpen: options.maxOpenAlerts ?? 1000 });
   const parts = { db, reads, log: eventLog, published, audit, clock, logger: log, isConfirmed: auth.isConfirmed, resolveAlert: alerts.resolve };
   const topology = createTopology({ reads, clock });
-  const { cvesOf } = createAffectedService({ store: createAffectedStore(database), clock, loaded: () => null });
-  const devices = createDevices({ ...parts, merges: createMerges({ audit, clock }), neighborsOf: topology.neighborsOf, cvesOf, vendorOf: testVendorOf() });
+  const { cvesOf, devicesWith } = createAffectedService({ store: createAffectedStore(database), clock, loaded: () => null });
+  const devices = createDevices({ ...parts, merges: createMerges({ audit, clock }), neighborsOf: topology.neighborsOf, cvesOf, devicesWith, vendorOf: testVendorOf() });
   const limiter = createRateLimiter({ clock });
   const tiers = options.tiers ?? PLENTY;
   const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret: TEST_SECRET }), clock, log });

@@ -1,17 +1,8 @@
 import * as z from "zod";
 import { Id, Instant, Severity } from "../values.ts";
-import { listQuery, PageQuery, PeriodQuery } from "./envelopes.ts";
-
-/** What raised an alert. */
-export const ALERT_SOURCES = ["ids", "honeypot", "rogue", "baseline", "anomaly", "cve", "health", "dns", "config", "scan"] as const;
-/** One of `ALERT_SOURCES`. */
-export const AlertSource = z.enum(ALERT_SOURCES);
-export type AlertSource = z.infer<typeof AlertSource>;
-
-const ALERT_STATUSES = ["open", "acknowledged", "resolved"] as const;
-/** `resolved` is the end: the same condition raises a new alert after it. */
-export const AlertStatus = z.enum(ALERT_STATUSES);
-export type AlertStatus = z.infer<typeof AlertStatus>;
+import { AlertConditions, AlertSource, AlertStatus } from "./alert-conditions.ts";
+import { AlertFilterText } from "./alert-filter.ts";
+import { PageQuery } from "./envelopes.ts";
 
 /** An event behind an alert. The bytes of packets are in `data.packets` of the first one only, and not in lists. */
 export const AlertEvidence = z.object({
@@ -63,21 +54,14 @@ export type Alert = z.infer<typeof Alert>;
 /** Fields that `sort` of `AlertsQuery` takes, each with or without `-`. */
 export const ALERT_SORT_FIELDS = ["last_seen", "first_seen", "severity", "count"] as const;
 
-const AlertFilterQuery = z.object({
-  source: listQuery(ALERT_SOURCES).optional().describe("Alerts of these sources, with commas between them."),
-  severity: listQuery(Severity.options).optional().describe("Alerts of these severities, with commas between them."),
-  status: listQuery(ALERT_STATUSES).optional().describe("Alerts in these states, with commas between them."),
-  type: z.string().min(1).max(64).optional().describe("Alerts of this type."),
-  site_id: Id.optional().describe("Alerts of this site."),
-  device_id: Id.optional().describe("Alerts about this device."),
-  search: z.string().max(255).optional().describe("Part of the title, the description, the subject or the address, in any case."),
-  ...PeriodQuery.shape,
+const AlertFilterQuery = AlertConditions.extend({
+  filter: AlertFilterText.optional(),
   sort: z.enum(ALERT_SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const)).default("-last_seen")
     .describe("The order: a field ascends, `-` before it descends. `-severity` shows the most urgent first."),
 });
 
 /**
- * `source`, `severity` and `status` take several values with commas. `since` and `until` find alerts that were seen in that period,
+ * A page of the alerts; every filter must match. `since` and `until` find alerts that were seen in that period,
  * also those that began before it. `sort=-severity`: the most severe first.
  */
 export const AlertsQuery = PageQuery.extend(AlertFilterQuery.shape);

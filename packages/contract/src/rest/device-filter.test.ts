@@ -20,6 +20,16 @@ describe("the filter language of devices", () => {
     expect(filterOf("ab:cd:ef")).toEqual({ search: "ab:cd:ef" });
   });
 
+  test("compares severities, and takes moments and yes or no", () => {
+    expect(filterOf("cve:>=high -cve:<low")).toEqual({ cve_severity: "critical,high,!none" });
+    expect(filterOf("cve:>high")).toEqual({ cve_severity: "critical" });
+    expect(filterOf("online:true seen:>2026-11-20T00:00:00Z seen:<2026-11-21T00:00:00Z"))
+      .toEqual({ is_online: "true", since: "2026-11-20T00:00:00Z", until: "2026-11-21T00:00:00Z" });
+    for (const text of ["cve:>critical", "online:maybe", "-online:true", "online:true online:false", "seen:<7d seen:<3d", "seen:>soon", 'type:""', '-tag:""']) {
+      expect([text, parseDeviceFilter(text).ok]).toEqual([text, false]);
+    }
+  });
+
   test("says what is wrong in its own words", () => {
     expect(filterOf("type:toaster")).toMatch(/^type: /);
     expect(filterOf("port:ssh")).toMatch(/^port: must be a port number/);
@@ -28,7 +38,7 @@ describe("the filter language of devices", () => {
   });
 
   test("is written as it is read", () => {
-    for (const text of ["type:printer,camera -tag:lab port:22 seen:<7d berlin", 'vendor:"Cisco Systems, Inc" -vendor:"a \\" b"', ""]) {
+    for (const text of ["type:printer,camera -tag:lab port:22 seen:<7d berlin", 'vendor:"Cisco Systems, Inc" -vendor:"a \\" b"', "", "cve:>=high online:false seen:>2026-11-20T00:00:00Z", '"type:printer  two" seen:>7d', 'tag:"<b>"', "-berlin"]) {
       expect(filterOf(formatDeviceFilter(filterOf(text) as object))).toEqual(filterOf(text));
     }
     expect(formatDeviceFilter({ device_type: "router,switch", search: "oslo" })).toBe("type:router,switch oslo");

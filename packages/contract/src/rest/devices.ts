@@ -1,10 +1,9 @@
 import * as z from "zod";
 import { Software } from "../events/software.ts";
-import {
-  DeviceType, Evidence, Id, Instant, IpAddress, IpNetwork, MacAddress, Port, PortProtocol, PortState, PresenceState,
-} from "../values.ts";
-import { BooleanQuery, PageQuery, PeriodQuery } from "./envelopes.ts";
-import { choiceQuery } from "./choice.ts";
+import { DeviceType, Evidence, Id, Instant, IpAddress, MacAddress, Port, PortProtocol, PortState, PresenceState } from "../values.ts";
+import { DeviceConditions, DeviceText } from "./device-conditions.ts";
+import { DeviceFilterText } from "./device-filter.ts";
+import { PageQuery } from "./envelopes.ts";
 import { MacInput } from "./mac.ts";
 import { DeviceCve } from "./cve-matches.ts";
 import { DeviceNeighbor } from "./topology.ts";
@@ -156,31 +155,8 @@ export type DevicePorts = z.infer<typeof DevicePorts>;
 /** Fields that `sort` of `DevicesQuery` takes, each with or without `-`. */
 export const DEVICE_SORT_FIELDS = ["ip", "hostname", "last_seen", "vendor"] as const;
 
-/** Control characters are never meant, end up in terminals and spreadsheets, and PostgreSQL does not take the NUL among them. */
-const NO_CONTROL = /^\P{Cc}*$/u;
-const Text = (longest: number) => z.string().trim().max(longest).regex(NO_CONTROL, "must have no control characters");
-
-const PortQuery = z.string().regex(/^\d{1,5}$/, "must be a port number, 0 to 65535").transform(Number)
-  .pipe(Port.max(65_535, "must be a port number, 0 to 65535"));
-
-/** `since` and `until` are of `last_seen`. */
-const DeviceFilterQuery = z.object({
-  site_id: choiceQuery(Id, { description: "Devices of this site.", examples: ["01989f2e-7c11-7aa0-b3c4-5d6e7f809103"] }).optional(),
-  is_online: BooleanQuery.optional().describe("Devices that are online (`true`) or are not (`false`)."),
-  presence_state: choiceQuery(PresenceState, {
-    description: "Devices in this state: `online`, `offline` or `unknown`.", examples: ["online"],
-  }).optional(),
-  device_type: choiceQuery(DeviceType, { description: "Devices of this type.", examples: ["router,switch", "!printer"] }).optional(),
-  vendor: choiceQuery(Text(255), { description: "Part of the vendor's name, in any case.", examples: ["Cisco,Aruba"] }).optional(),
-  os: choiceQuery(Text(255), { description: "Part of the operating system, in any case.", examples: ["!Windows"] }).optional(),
-  tag: choiceQuery(Text(64), { description: "Devices that have this tag, the whole of it in this case.", examples: ["core"] }).optional(),
-  subnet: choiceQuery(IpNetwork, {
-    description: "Devices whose `ip` is in this network, IPv4 or IPv6. An address alone is a network of one.",
-    examples: ["10.0.0.0/24,2001:db8::/32"],
-  }).optional(),
-  open_port: choiceQuery(PortQuery, { description: "Devices that have this port open, TCP or UDP.", examples: ["22,443"] }).optional(),
-  search: Text(255).optional().describe("Part of the hostname, an IP address or a MAC address, in any case."),
-  ...PeriodQuery.shape,
+const DeviceFilterQuery = DeviceConditions.extend({
+  filter: DeviceFilterText.optional(),
   sort: z.enum(DEVICE_SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const)).default("ip")
     .describe("The order: a field ascends, `-` before it descends. Equal ones are ordered by id. Names sort without regard to case and accents "
       + "and with numbers by value (`ap2`, `AP10`). Devices without a hostname or vendor come last in both directions of that order."),
@@ -194,14 +170,14 @@ export type DevicesQuery = z.infer<typeof DevicesQuery>;
 export const DevicesExportQuery = DeviceFilterQuery;
 export type DevicesExportQuery = z.infer<typeof DevicesExportQuery>;
 
-const Tags = z.array(Text(64).min(1)).max(64).transform((tags) => [...new Set(tags)]);
+const Tags = z.array(DeviceText(64).min(1)).max(64).transform((tags) => [...new Set(tags)]);
 
 /** A manually created device: `ip` or `mac` is needed; `site_id` may be left out where the tenant has one site. */
 export const DeviceCreate = z.strictObject({
   site_id: Id.optional().describe("The site that it is at. May be left out where the tenant has one site."),
   ip: IpAddress.optional().describe("Its IPv4 or IPv6 address. Needed where `mac` is left out."),
   mac: MacInput.optional().describe("Its MAC address. Needed where `ip` is left out."),
-  hostname: Text(255).optional().describe("Its name, at most 255 characters."),
+  hostname: DeviceText(255).optional().describe("Its name, at most 255 characters."),
   device_type: DeviceType.optional().describe("What kind of device it is."),
   tags: Tags.optional().describe("Tags to find it by, at most 64."),
   locked_fields: z.array(z.enum(["ip", "mac"])).max(2).optional()
@@ -216,9 +192,9 @@ export type DeviceCreate = z.infer<typeof DeviceCreate>;
 export const DeviceUpdate = z.strictObject({
   ip: IpAddress.nullish().describe("Its main IPv4 or IPv6 address. Null unlocks it for discovery."),
   mac: MacInput.nullish().describe("Its main MAC address. Null unlocks it for discovery."),
-  hostname: Text(255).nullish().describe("Its name. Null unlocks it for discovery."),
-  vendor: Text(255).nullish().describe("Who made it. Null unlocks it for discovery."),
-  os_guess: Text(255).nullish().describe("Its operating system. Null unlocks it for discovery."),
+  hostname: DeviceText(255).nullish().describe("Its name. Null unlocks it for discovery."),
+  vendor: DeviceText(255).nullish().describe("Who made it. Null unlocks it for discovery."),
+  os_guess: DeviceText(255).nullish().describe("Its operating system. Null unlocks it for discovery."),
   device_type: DeviceType.nullish().describe("What kind of device it is. Null unlocks it for discovery."),
   tags: Tags.nullish().describe("Tags, in place of those it has. Null removes them."),
 });

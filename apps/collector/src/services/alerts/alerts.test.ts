@@ -147,6 +147,10 @@ describe("the list", () => {
     expect(await types("?source=ids,rogue&sort=first_seen")).toEqual(["rogue_dhcp", "ids_alert"]);
     expect(await types("?severity=medium,low")).toEqual(["ids_alert"]);
     expect(await types("?type=rogue_dhcp")).toEqual(["rogue_dhcp"]);
+    expect(await types("?type=!rogue_dhcp")).toEqual(["ids_alert"]);
+    expect(await types(`?device_id=!${deviceId}`)).toEqual(["rogue_dhcp"]);
+    expect(await types(`?filter=${encodeURIComponent("severity:<high -status:resolved source:ids,rogue")}`)).toEqual(["ids_alert"]);
+    expect(await types(`?type=ids_alert&filter=${encodeURIComponent("seen:>90m")}`)).toEqual([]);
     expect(await types(`?device_id=${deviceId}`)).toEqual(["ids_alert"]);
     expect(await types("?since=90m")).toEqual(["ids_alert"]);
     expect(await types("?until=90m")).toEqual(["rogue_dhcp"]);
@@ -179,7 +183,7 @@ describe("the list", () => {
   });
 
   test.each([
-    "?source=x", "?severity=grave", "?status=open;", "?since=yesterday", "?sort=title", "?cursor=x", "?device_id=1", "?per_page=0",
+    "?source=x", "?filter=severity:loud", "?severity=high&filter=severity:high", "?severity=grave", "?status=open;", "?since=yesterday", "?sort=title", "?cursor=x", "?device_id=1", "?per_page=0",
   ])("answers 400 for %s", async (query) => {
     expect((await bench.server.get(`/api/v1/alerts${query}`, bench.tenant.token)).error.code).toBe("BAD_REQUEST");
   });

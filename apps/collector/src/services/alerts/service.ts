@@ -4,6 +4,7 @@ import { toInstant } from "@lanthorn/runtime";
 import { csvPages, EXPORT_ROWS } from "../../gateway/csv/csv.ts";
 import type { Position } from "../../gateway/cursor.ts";
 import { notFound, requireSite } from "../../gateway/errors.ts";
+import { withFilterText } from "../../gateway/body/filter-text.ts";
 import { pageBySort } from "../../gateway/page.ts";
 import { type AlertChanges, alertChanges, type AlertChangesDependencies } from "./changes.ts";
 import { ALERT_COLUMNS } from "./csv.ts";
@@ -28,9 +29,10 @@ export function createAlertsService(deps: AlertChangesDependencies & AlertMutesD
   const mutesOf = (tenantId: string) => store.mutes(tenantId, toInstant(clock.now()));
 
   /** What the list is narrowed to and in which order. An empty list would hide a mistyped site, so that is 404. */
-  const narrow = async (tenantId: string, query: AlertsExportQuery) => {
+  const narrow = async (tenantId: string, given: AlertsExportQuery) => {
+    const query = withFilterText(given);
     const { sort, source, severity, status, type, search, site_id: siteId, device_id: deviceId } = query;
-    await requireSite(store, tenantId, siteId);
+    for (const id of [...siteId?.any ?? [], ...siteId?.none ?? []]) await requireSite(store, tenantId, id);
     const instant = (moment: string | undefined) => (moment === undefined ? undefined : momentToInstant(moment, clock.now()));
     const filter = { source, severity, status, type, search, siteId, deviceId, since: instant(query.since), until: instant(query.until) };
     const descending = sort.startsWith("-");

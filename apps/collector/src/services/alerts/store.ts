@@ -1,4 +1,4 @@
-import type { ALERT_SORT_FIELDS } from "@lanthorn/contract";
+import type { ALERT_SORT_FIELDS, Choice } from "@lanthorn/contract";
 import type { Expression, ExpressionBuilder, Insertable, Kysely, SqlBool, Transaction } from "kysely";
 import { holdsText } from "../../db/query/like.ts";
 import { lockTenant } from "../../db/locks/lock-tenant.ts";
@@ -13,12 +13,12 @@ const SEARCHED = ["title", "description", "subject", "device_ip"] as const;
 type AlertSortField = (typeof ALERT_SORT_FIELDS)[number];
 
 interface AlertFilter {
-  readonly source?: readonly string[] | undefined;
-  readonly severity?: readonly string[] | undefined;
-  readonly status?: readonly string[] | undefined;
-  readonly type?: string | undefined;
-  readonly siteId?: string | undefined;
-  readonly deviceId?: string | undefined;
+  readonly source?: Choice<string> | undefined;
+  readonly severity?: Choice<string> | undefined;
+  readonly status?: Choice<string> | undefined;
+  readonly type?: Choice<string> | undefined;
+  readonly siteId?: Choice<string> | undefined;
+  readonly deviceId?: Choice<string> | undefined;
   /** Seen at or after this instant; begun before that one. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
@@ -103,12 +103,12 @@ export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; 
 
 function matches(eb: ExpressionBuilder<Schema, "alerts">, tenantId: string, filter: AlertFilter) {
   const all: Expression<SqlBool>[] = [eb("tenant_id", "=", tenantId)];
-  if (filter.source) all.push(eb("source", "in", filter.source));
-  if (filter.severity) all.push(eb("severity", "in", filter.severity));
-  if (filter.status) all.push(eb("status", "in", filter.status));
-  if (filter.type !== undefined) all.push(eb("type", "=", filter.type));
-  if (filter.siteId !== undefined) all.push(eb("site_id", "=", filter.siteId));
-  if (filter.deviceId !== undefined) all.push(eb("device_id", "=", filter.deviceId));
+  const { siteId: site_id, deviceId: device_id, source, severity, status, type } = filter;
+  for (const [column, choice] of Object.entries({ source, severity, status, type, site_id, device_id })) {
+    if (choice?.any.length) all.push(eb(column as "source", "in", choice.any));
+    // What is of no site is of none of those that are left out.
+    if (choice?.none.length) all.push(eb.or([eb(column as "source", "is", null), eb(column as "source", "not in", choice.none)]));
+  }
   if (filter.since !== undefined) all.push(eb("last_seen", ">=", filter.since));
   if (filter.until !== undefined) all.push(eb("first_seen", "<", filter.until));
   const { search } = filter;

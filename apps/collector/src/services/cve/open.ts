@@ -29,6 +29,8 @@ export interface Cve extends ServiceModule {
   readonly softwareChanged: () => void;
   /** CVEs of a tenant's device. */
   readonly cvesOf: AffectedService["cvesOf"];
+  /** Devices of a tenant with a CVE of some severities. */
+  readonly devicesWith: AffectedService["devicesWith"];
   /** What is in the database; null while there is none. */
   readonly loaded: () => { readonly entries: number; readonly builtAt: string; readonly configured: number; readonly mostConfigured: number } | null;
   /** Takes the other collectors' database where it is newer. Where there are none, nothing happens. */
@@ -79,7 +81,7 @@ export function openCve({ data_dir: dataDir }: { readonly data_dir: string }, de
       await job.runSoon();
       return unused;
     },
-    cvesOf: affected.cvesOf,
+    cvesOf: affected.cvesOf, devicesWith: affected.devicesWith,
     loaded,
     async close() {
       await matcher.close();

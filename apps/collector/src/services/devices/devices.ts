@@ -5,6 +5,7 @@ import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Merges } from "../../identity/merging/merges.ts";
 import type { ServiceModule } from "../../service-module.ts";
+import { createReadConditions, type DevicesWith } from "./conditions.ts";
 import { createDeviceEditor } from "./editor.ts";
 import { createDeviceMerger } from "./merger.ts";
 import { deviceMetrics } from "./metrics.ts";
@@ -16,13 +17,15 @@ import { createDevicesStore } from "./store/devices.ts";
 export function createDevices(deps: {
   readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit; readonly merges: Merges; readonly clock: Clock;
   readonly neighborsOf: NeighborsOf;
-  readonly cvesOf: CvesOf;
+  readonly cvesOf: CvesOf; readonly devicesWith: DevicesWith;
   readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
   readonly vendorOf: (mac: string) => string;
 }): ServiceModule {
-  const { neighborsOf, cvesOf, clock } = deps;
+  const { neighborsOf, cvesOf } = deps;
+  const store = createDevicesStore(deps);
   const service = createDevicesService({
-    store: createDevicesStore(deps), editor: createDeviceEditor(deps), merger: createDeviceMerger(deps), neighborsOf, cvesOf, clock,
+    store, editor: createDeviceEditor(deps), merger: createDeviceMerger(deps), neighborsOf, cvesOf,
+    conditions: createReadConditions({ ...deps, store }),
   });
   return {
     name: "devices", mount: "gateway", routes: [devicesRoutes(service)],

@@ -89,6 +89,11 @@ describe("a filter of devices", () => {
     [{ open_port: "22", subnet: "10.0.1.0/24", vendor: "!cisco" }, "edge"],
     [{ open_port: "443", search: "core" }, "core"],
     [{ vendor: "", device_type: "", open_port: "" }, "core edge none paper six"],
+    [{ filter: 'vendor:"Systems, Inc" tag:core' }, "core"],
+    [{ filter: "type:switch,router -port:443", sort: "ip" }, "edge"],
+    [{ filter: "online:true subnet:10.0.0.0/24", tag: "!core" }, "paper"],
+    [{ filter: "paper" }, "paper"],
+    [{ filter: "" }, "core edge none paper six"],
   ] as readonly [Readonly<Record<string, string>>, string][])("as %j lets through: %s", async (filter, expected) => {
     for (const sort of ["ip", "-hostname", "last_seen"]) expect(await hostnames({ ...filter, sort })).toBe(expected);
   });
@@ -104,10 +109,16 @@ describe("a filter of devices", () => {
     }
   });
 
+  test("says nothing twice", async () => {
+    const answer = await gateway.get("/api/v1/devices?tag=core&filter=tag:rack", tenant.token);
+    expect([answer.status, answer.error.details]).toEqual([400, [{ path: "filter", message: expect.stringContaining("tag") as string }]]);
+  });
+
   test.each([
     ["device_type", "toaster"], ["device_type", "printer,toaster"], ["presence_state", "!gone"], ["subnet", "10.0.0.0/33"],
     ["subnet", "10.0.0"],
     ["open_port", "65536"], ["open_port", "-1"], ["open_port", "22;443"], ["open_port", "0x16"], ["site_id", "x"], ["vendor", "a,,b"],
+    ["filter", "type:toaster"], ["filter", "seen:7d"], ["filter", "x".repeat(2001)],
   ])("%s=%s is 400 and names the filter", async (name, value) => {
     for (const path of ["devices", "devices/export"]) {
       const answer = await gateway.get(`/api/v1/${path}?${new URLSearchParams({ [name]: value }).toString()}`, tenant.token);

@@ -1,20 +1,16 @@
 import {
-  type Choice, type Device, type DeviceCreate, type DeviceMergeRequest, type DevicePorts, type DeviceProfile, type DevicesExportQuery,
+  type Device, type DeviceCreate, type DeviceMergeRequest, type DevicePorts, type DeviceProfile, type DevicesExportQuery,
   type DeviceSplitRequest,
-  type DevicesQuery, type DeviceUpdate, type List, momentToInstant, type SimilarDevice,
+  type DevicesQuery, type DeviceUpdate, type List, type SimilarDevice,
 } from "@lanthorn/contract";
-import type { Clock } from "@lanthorn/runtime";
-import { type AddressRange, parseNetwork } from "../../db/keys/address-range.ts";
 import type { Actor } from "../../gateway/environment.ts";
-import { notFound } from "../../gateway/errors.ts";
 import { deviceNotFound } from "./locks.ts";
 import { csvPages, EXPORT_ROWS } from "../../gateway/csv/csv.ts";
 import type { Position } from "../../gateway/cursor.ts";
 import { type IdPage, pageById, pageBySort, pageOfAll } from "../../gateway/page.ts";
-import { badRequest } from "../../gateway/route.ts";
+import type { ReadConditions } from "./conditions.ts";
 import { DEVICE_COLUMNS } from "./csv.ts";
 import type { DeviceEditor } from "./editor.ts";
-import type { DeviceFilter } from "./store/filters.ts";
 import type { DeviceMerger } from "./merger.ts";
 import { type DeviceRow, type DeviceSortField, SORT_COLUMNS } from "./store/pages.ts";
 import { toChange, toDevice, toPort, toProfile } from "./records.ts";
@@ -58,36 +54,19 @@ export type CvesOf = (tenantId: string, deviceId: string) => Promise<{
 
 const NEWEST_CHANGES = 100;
 
-/** @throws ApiError BAD_REQUEST for what is a network to the contract and to nobody else. */
-function rangesOf({ any, none }: Choice<string>): Choice<AddressRange> {
-  const range = (text: string) => {
-    const parsed = parseNetwork(text);
-    if (!parsed) throw badRequest([{ path: ["subnet"], message: "must be an IP address, or a network as 10.0.0.0/8" }]);
-    return parsed;
-  };
-  return { any: any.map(range), none: none.map(range) };
-}
-
 /** @param deps.neighborsOf What a profile shows as `neighbors`; the topology service passes it. @param deps.cvesOf What it shows as `cves`. */
 export function createDevicesService(deps: {
   readonly store: DevicesStore;
   readonly editor: DeviceEditor;
   readonly merger: DeviceMerger;
   readonly neighborsOf: NeighborsOf; readonly cvesOf: CvesOf;
-  readonly clock: Pick<Clock, "now">;
+  readonly conditions: ReadConditions;
 }): DevicesService {
-  const { store, editor, merger } = deps;
+  const { store, editor, merger, conditions } = deps;
 
-  /** What the list is narrowed to and in which order. An empty list would hide a mistyped site, so that is 404. */
+  /** What the list is narrowed to and in which order. */
   const read = async (tenantId: string, query: DevicesExportQuery) => {
-    const sites = query.site_id ? [...query.site_id.any, ...query.site_id.none] : [];
-    if (!(await store.sitesExist(tenantId, sites))) throw notFound("site");
-    const instant = (moment: string | undefined) => (moment === undefined ? undefined : momentToInstant(moment, deps.clock.now()));
-    const filter: DeviceFilter = {
-      siteId: query.site_id, isOnline: query.is_online, presenceState: query.presence_state, deviceType: query.device_type,
-      vendor: query.vendor, os: query.os, tag: query.tag, subnet: query.subnet && rangesOf(query.subnet), openPort: query.open_port,
-      since: instant(query.since), until: instant(query.until), search: query.search,
-    };
+    const filter = await conditions(tenantId, query);
     const descending = query.sort.startsWith("-");
     const field = query.sort.replace(/^-/, "") as DeviceSortField;
     const positionOf = (row: DeviceRow): Position => ({ value: row[SORT_COLUMNS[field]], id: row.id });

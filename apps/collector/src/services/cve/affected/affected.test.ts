@@ -220,3 +220,18 @@ test("the export has a line for each match, and no formula", async () => {
   expect(lines[1]).toContain("CVE-2024-0003,high,7,true,,2024-07-01,open,confirmed");
   expect(text).toContain(",'=cmd(),");
 });
+
+test("devices are found by the severity of what counts for them", async () => {
+  await gateway.createDevice(tenant, { ip: "10.0.0.7" });
+  const devices = async (filter: string) => {
+    const { status, body } = await get<List<{ readonly ip: string }>>(`devices?filter=${encodeURIComponent(filter)}`);
+    expect([filter, status]).toEqual([filter, 200]);
+    expect(body.meta.total).toBe(body.data.length);
+    return body.data.map(({ ip }) => ip.slice(-1)).join("");
+  };
+  expect([await devices("cve:critical"), await devices("-cve:>=medium"), await devices("cve:low"), await devices("cve:>=low subnet:10.0.0.6")]).toEqual(["56", "7", "", "6"]);
+  await suppress({ cve_id: "CVE-2024-0001", device_id: device.id, reason: "tried" });
+  expect([await devices("cve:critical"), await devices("cve:medium"), await devices("-cve:critical")]).toEqual(["6", "56", "57"]);
+  await suppress({ product: OPENSSH, reason: "all" });
+  expect([await devices("cve:>=none"), await devices("-cve:>=none")]).toEqual(["", "567"]);
+});

@@ -2,10 +2,12 @@ import {
   AFFECTED_CVE_SORT_FIELDS, type AffectedCve, type AffectedCvesExportQuery, type AffectedCvesQuery, type AffectedDevice, type CveStats, type DeviceCve, type List,
 } from "@lanthorn/contract";
 import { type Clock, toInstant } from "@lanthorn/runtime";
+import type { RawBuilder } from "kysely";
 import { EXPORT_ROWS, formatCsvLine, toLine } from "../../../gateway/csv/csv.ts";
 import { notFound, requireSite } from "../../../gateway/errors.ts";
 import { badRequest } from "../../../gateway/route.ts";
 import { AFFECTED_COLUMNS } from "./csv.ts";
+import { devicesWith } from "./store/devices-with.ts";
 import { COUNTED, type MatchFilter, type MatchQuery } from "./store/filter.ts";
 import { toAffectedCve, toAffectedDevice, toDeviceCve } from "./records.ts";
 import type { AffectedStore, CveOrder } from "./store/affected.ts";
@@ -20,6 +22,8 @@ export interface AffectedService {
   stats(tenantId: string, siteId: string | undefined): Promise<CveStats>;
   /** Devices for which a CVE counts. */
   devicesOf(tenantId: string, cveId: string): Promise<{ readonly devices: readonly AffectedDevice[]; readonly total: number }>;
+  /** A query of the ids of devices for which a CVE of one of these severities counts. */
+  devicesWith(tenantId: string, severities: MatchQuery["severity"]): Promise<RawBuilder<unknown>>;
   /** CVEs of a device, and of each of its services, as `tcp/22`, how many count. */
   cvesOf(tenantId: string, deviceId: string): Promise<{ readonly cves: readonly DeviceCve[]; readonly counted: ReadonlyMap<string, number> }>;
 }
@@ -83,6 +87,8 @@ export function createAffectedService({ store, clock, loaded }: {
       const found = (await store.matches(filter, [cveId], MAX_IN_RECORD)).get(cveId);
       return { devices: (found?.rows ?? []).map((row) => toAffectedDevice(row, filter.plan)), total: found?.devices ?? 0 };
     },
+
+    devicesWith: async (tenantId, severity) => devicesWith(await filterOf(tenantId, { ...COUNTED, severity })),
 
     async cvesOf(tenantId, deviceId) {
       const filter = await filterOf(tenantId, { status: ["open", "suppressed", "patched-by-distribution"], confidence: ["confirmed", "likely", "possible"], device_id: deviceId });

@@ -1,5 +1,5 @@
 import { type Choice, isOpenChoice } from "@lanthorn/contract";
-import { type ExpressionBuilder, type ExpressionWrapper, sql, type SqlBool } from "kysely";
+import { type ExpressionBuilder, type ExpressionWrapper, type RawBuilder, sql, type SqlBool } from "kysely";
 import { holdsText } from "../../../db/query/like.ts";
 import type { AddressRange } from "../../../db/keys/address-range.ts";
 import type { Schema } from "../../../db/schema.ts";
@@ -17,6 +17,8 @@ export interface DeviceFilter {
   /** Networks that the device's address is in. */
   readonly subnet?: Choice<AddressRange> | undefined;
   readonly openPort?: Choice<number> | undefined;
+  /** Queries of the ids of devices that have CVEs. */
+  readonly cve?: Choice<RawBuilder<unknown>> | undefined;
   /** Last seen from this instant on, and before that one. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
@@ -63,6 +65,7 @@ export function matching(
     ...oneOf(filter.presenceState, (values) => eb("presence_state", "in", values), eb),
     ...oneOf(filter.deviceType, (values) => eb("device_type", "in", values), eb),
     ...oneOf(filter.openPort, (ports) => eb("id", "in", withOpenPorts(eb, tenantId, ports)), eb),
+    ...someOf(filter.cve, (ids) => sql<SqlBool>`${eb.ref("id")} in (${ids})` as unknown as Condition, eb),
     ...someOf(filter.vendor, (text) => contains(eb, "vendor", text), eb),
     ...someOf(filter.os, (text) => contains(eb, "os_guess", text), eb),
     ...someOf(filter.tag, (tag) => tagged(eb, tag), eb),
