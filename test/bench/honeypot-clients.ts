@@ -9,17 +9,19 @@ export interface DecoyClient {
   readonly args: (address: string, port: number) => readonly string[];
   readonly input?: string;
   readonly stage: HoneypotStage;
+  /** Over UDP. */
+  readonly isDatagram?: true;
 }
 
 /** Debian packages with the clients that machines lack. */
-export const CLIENT_PACKAGES = ["sshpass", "hydra", "nmap", "lftp", "redis-tools", "mariadb-client-core", "libmemcached-tools", "ldap-utils", "mosquitto-clients", "freetds-bin", "git", "curl"];
+export const CLIENT_PACKAGES = ["sshpass", "hydra", "nmap", "lftp", "redis-tools", "mariadb-client-core", "libmemcached-tools", "ldap-utils", "mosquitto-clients", "freetds-bin", "git", "curl", "snmp", "tftp-hpa", "sipsak", "ntpsec-ntpdig", "python3-pymongo"];
 
 /** Nothing listens for so long that a client would hang on it. */
 const CURL = ["-s", "-k", "--max-time", "20", "-o", "/dev/null"];
 const PASSWORD = "Winter2026";
 const hydra = (service: string, login: readonly string[] = ["-l", "admin"]) => (address: string, port: number) => ["-I", "-q", "-t", "1", ...login, "-p", PASSWORD, "-s", `${port}`, address, service];
 
-/** One for each service that a program of Debian's speaks (MongoDB has none: its library is tried in `services/real-clients.test.ts`); each is a decoy of its own. */
+/** One for each service that a program of Debian's speaks (for MongoDB its library of Python's); each is a decoy of its own. */
 export const CLIENTS: readonly DecoyClient[] = [
   {
     service: "ssh", port: 22, program: "sshpass", stage: "credential",
@@ -44,6 +46,14 @@ export const CLIENTS: readonly DecoyClient[] = [
   { service: "ipp", port: 631, program: "curl", args: (address, port) => [...CURL, "-u", `admin:${PASSWORD}`, "--data-binary", "\u0001\u0001", `http://${address}:${port}/ipp/print`], stage: "credential" },
   { service: "vnc", port: 5900, program: "hydra", args: hydra("vnc", []), stage: "credential" },
   { service: "print", port: 9100, program: "curl", args: (address, port) => [...CURL, "--max-time", "3", "-T", "-", `telnet://${address}:${port}`], input: "%-12345X@PJL INFO STATUS\r\n", stage: "file" },
+  {
+    service: "mongodb", port: 27_017, program: "python3", stage: "credential",
+    args: (address, port) => ["-c", `import pymongo; c = pymongo.MongoClient("${address}", ${port}, username="admin", password="${PASSWORD}", serverSelectionTimeoutMS=5000); c.list_database_names()`],
+  },
+  { service: "snmp", isDatagram: true, port: 161, program: "snmpget", args: (address, port) => ["-v2c", "-c", "public", `${address}:${port}`, "1.3.6.1.2.1.1.1.0"], stage: "credential" },
+  { service: "tftp", isDatagram: true, port: 69, program: "tftp", args: (address, port) => ["-m", "binary", address, `${port}`, "-c", "get", "startup-config", "/dev/null"], stage: "command" },
+  { service: "ntp", isDatagram: true, port: 123, program: "ntpdig", args: (address) => ["-t", "5", address], stage: "banner" },
+  { service: "sip", isDatagram: true, port: 5060, program: "sipsak", args: (address, port) => ["-U", "-s", `sip:100@${address}:${port}`, "-u", "joe", "-a", PASSWORD], stage: "credential" },
   { service: "banner", port: 2000, program: "curl", args: (address, port) => [...CURL, "--max-time", "2", `telnet://${address}:${port}`], stage: "touch" },
   { service: "tarpit", port: 2222, program: "curl", args: (address, port) => [...CURL, "--max-time", "2", `telnet://${address}:${port}`], stage: "touch" },
 ];

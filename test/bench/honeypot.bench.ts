@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { EVENTS, type EventData } from "@lanthorn/contract";
-import { unpackDebianPackages } from "../lab/debian-packages.ts";
+import { type DebianRoot, unpackDebianPackages } from "../lab/debian-packages.ts";
 import { PROBE_BOX } from "../lab/host-plan.ts";
 import { runCommand } from "../lab/run-command.ts";
 import { waitFor } from "../lab/wait-for.ts";
@@ -58,7 +58,7 @@ export async function run(args: readonly string[]): Promise<void> {
       const falseHits = arrived.length;
       // First: where very many decoys are touched within minutes, the alerts of all become one summary.
       const guessing = await guessPasswords(site, clients.command("hydra"), folder, arrived);
-      const seen = await useClients(site, clients.command, arrived);
+      const seen = await useClients(site, clients, arrived);
       const scan = await scanServices(site, clients.command("nmap"), arrived);
       const flood = await floodDecoy(site, arrived);
       const heldMb = await holdSessions(site, decoys.pid);
@@ -95,14 +95,14 @@ function watchHits(site: Site) {
   return { arrived: arrived as readonly Arrived[], end: () => clearInterval(timer) };
 }
 
-type Commands = (name: string) => { readonly path: string; readonly env: Readonly<Record<string, string>> };
+type Command = ReturnType<DebianRoot["command"]>;
 
-async function useClients(site: Site, command: Commands, arrived: readonly Arrived[]) {
+async function useClients(site: Site, { command, root }: DebianRoot, arrived: readonly Arrived[]) {
   const use = async (client: DecoyClient) => {
     const { path, env } = command(client.program);
     const { args, service, port, stage, input } = client;
     const before = arrived.length;
-    await site.lab.exec("laptop", path, args(PROBE_BOX.lanAddress, port), { env: { ...env, PATH: process.env["PATH"] ?? "" }, timeoutMs: CLIENT_MS, ...(input !== undefined && { input }) });
+    await site.lab.exec("laptop", path, args(PROBE_BOX.lanAddress, port), { env: { ...env, PATH: process.env["PATH"] ?? "", PYTHONPATH: join(root, "usr/lib/python3/dist-packages") }, timeoutMs: CLIENT_MS, ...(input !== undefined && { input }) });
     // What is still on its way when the client has ended.
     await pause(1500);
     const own = arrived.slice(before).filter(({ hit }) => hit.decoy === service);
@@ -122,10 +122,10 @@ async function useClients(site: Site, command: Commands, arrived: readonly Arriv
 }
 
 /** @returns How many services of the decoys nmap's look was seen at. */
-async function scanServices(site: Site, nmap: ReturnType<Commands>, arrived: readonly Arrived[]): Promise<number> {
-  const ports = CLIENTS.map(({ port }) => port).join(",");
-  const { stdout } = await site.lab.exec("printer", nmap.path, ["-sT", "-sV", "--version-light", "-Pn", "-n", "--unprivileged", "-p", ports, PROBE_BOX.lanAddress], { env: nmap.env, timeoutMs: 300_000 });
-  console.log(stdout.split("\n").filter((line) => /^\d+\/tcp/.test(line)).join("\n"));
+async function scanServices(site: Site, nmap: Command, arrived: readonly Arrived[]): Promise<number> {
+  const of = (isDatagram: boolean) => CLIENTS.filter((client) => (client.isDatagram === true) === isDatagram).map(({ port }) => port).join(",");
+  const { stdout } = await site.lab.exec("printer", nmap.path, ["-sT", "-sU", "-sV", "--version-light", "-Pn", "-n", "-p", `T:${of(false)},U:${of(true)}`, PROBE_BOX.lanAddress], { env: nmap.env, timeoutMs: 300_000 });
+  console.log(stdout.split("\n").filter((line) => /^\d+\/(?:tcp|udp)/.test(line)).join("\n"));
   await pause(3000);
   const source = sourceOf(arrived, "banner");
   return new Set(arrived.filter(({ hit }) => hit.source_ip !== source).map(({ hit }) => hit.decoy)).size;
@@ -137,7 +137,7 @@ function sourceOf(arrived: readonly Arrived[], decoy: string): string {
 }
 
 /** @returns How many alerts there are of the printer, which guesses passwords of one decoy. */
-async function guessPasswords(site: Site, hydra: ReturnType<Commands>, folder: string, arrived: readonly Arrived[]): Promise<number> {
+async function guessPasswords(site: Site, hydra: Command, folder: string, arrived: readonly Arrived[]): Promise<number> {
   const list = join(folder, "passwords");
   writeFileSync(list, Array.from({ length: GUESSES }, (_, number) => `guess${number}`).join("\n"));
   const before = arrived.length;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { seededRandom } from "@lanthorn/runtime";
 import { afterEach, expect, test } from "vitest";
-import { SERVICE_NAMES } from "./services/names.ts";
+import { STREAM_SERVICE_NAMES } from "./services/names.ts";
 import { connectTo, converse } from "./testing/converse.ts";
 import { CLIENT, openForTest, type OpenedDecoys } from "./testing/opened.ts";
 
@@ -36,9 +36,9 @@ test("a flood ends its own connections: another source's first hit comes, and it
 });
 
 test("bytes without sense end at most their own connection, whatever the service", async () => {
-  decoys = await openForTest(SERVICE_NAMES);
+  decoys = await openForTest(STREAM_SERVICE_NAMES);
   const random = seededRandom(19);
-  for (const service of SERVICE_NAMES) {
+  for (const service of STREAM_SERVICE_NAMES) {
     for (let round = 0; round < 20; round += 1) {
       const client = await connectTo(decoys.portOf(service));
       client.resume();
@@ -46,7 +46,7 @@ test("bytes without sense end at most their own connection, whatever the service
       client.end();
     }
   }
-  await expect.poll(() => decoys.counts.connections).toBe(20 * SERVICE_NAMES.length);
+  await expect.poll(() => decoys.counts.connections).toBe(20 * STREAM_SERVICE_NAMES.length);
   await converse(await connectTo(decoys.portOf("telnet")), [], /login: $/);
   expect(decoys.counts.failures).toBe(0);
 });

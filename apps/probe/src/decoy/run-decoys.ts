@@ -1,5 +1,6 @@
 import { type Clock, createServiceManager, type Log } from "@lanthorn/runtime";
-import { openDecoys, type ServedPlace } from "./open-decoys.ts";
+import { openDecoys } from "./open-decoys.ts";
+import type { ServedPlace } from "./open-places.ts";
 import type { DecoysSettings } from "./settings.ts";
 
 /** What the process stands on. */

@@ -5,7 +5,7 @@ import { createLadder, type Step } from "./ladder.ts";
 const MINUTE = 60_000;
 const START = Date.UTC(2026, 0, 1);
 const step = (rung: Step["rung"], more: Partial<Step> = {}): Step => ({
-  decoy: "files2", service: "telnet", source: "192.0.2.66", sourcePort: 40_000, destination: "192.0.2.9", destinationPort: 23, rung, username: "", detail: "", isTest: false, ...more,
+  decoy: "files2", service: "telnet", source: "192.0.2.66", sourcePort: 40_000, destination: "192.0.2.9", destinationPort: 23, rung, username: "", detail: "", isTest: false, isProven: true, ...more,
 });
 
 /** A ladder whose daemon takes all that it is sent, at the time of `flush`. */
@@ -92,4 +92,14 @@ test("a flood of sources costs no more memory; first hits that nobody has taken 
   climb(6000, step("touch", { source: "10.9.9.9" }));
   expect(flush(6001)).toMatchObject([{ source_ip: "10.9.9.9", report: "first" }]);
   expect(ladder.size).toBe(4096);
+});
+
+test("who forges addresses takes no room from those who opened a connection, and does not delay them", () => {
+  const { ladder, climb, flush } = createWatched();
+  for (let number = 0; number < 3000; number += 1) climb(number, step("touch", { service: "snmp", source: `10.1.${number >> 8}.${number & 255}`, isProven: false }));
+  expect([ladder.size, ladder.leftOut]).toEqual([1024, 1976]);
+  climb(4000, step("touch", { source: "10.9.9.9" }));
+  expect(flush(4001)[0]).toMatchObject({ source_ip: "10.9.9.9", report: "first" });
+  climb(4002, step("banner", { source: "10.1.0.1" }));
+  expect(flush(4003)[0]).toMatchObject({ source_ip: "10.1.0.1", stage: "banner" });
 });

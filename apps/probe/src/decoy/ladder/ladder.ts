@@ -19,6 +19,8 @@ export interface Step {
   readonly detail: string;
   /** The daemon tries the decoy. */
   readonly isTest: boolean;
+  /** Whether the source's address is its own: over UDP it may be forged. */
+  readonly isProven: boolean;
 }
 
 /** What is kept of each source and decoy until the daemon has written it down, and an hour beyond. */
@@ -37,6 +39,8 @@ export interface Ladder {
 }
 
 interface Rung {
+  /** Somebody opened a connection from there. */
+  isProven: boolean;
   hit: Omit<ReportedHit, "report">;
   readonly usernames: Set<string>;
   readonly services: Set<string>;
@@ -49,6 +53,8 @@ interface Rung {
 
 /** One open alert each: so many sources and decoys at once. */
 const MAX_RUNGS = 4096;
+/** Of these, of sources whose addresses may be forged: whoever forges them takes no room from the others. */
+const MAX_UNPROVEN = 1024;
 const SUMMARY_MS = 600_000;
 /** Who is silent for so long begins anew. */
 const FORGET_MS = 3_600_000;
@@ -62,7 +68,37 @@ const MAX_COUNT = 1_000_000_000;
 /** @returns One that has seen nobody. */
 export function createLadder(): Ladder {
   const rungs = new Map<string, Rung>();
-  let [leftOut, lastNumber] = [0, 0];
+  let [leftOut, lastNumber, unproven] = [0, 0, 0];
+  const forget = (key: string) => {
+    if (rungs.get(key)?.isProven === false) unproven -= 1;
+    rungs.delete(key);
+  };
+  /** Forgets who was silent the longest among those of whom the daemon has all. @returns Whether there is room. */
+  const makeRoom = (isProven: boolean): boolean => {
+    const isFull = isProven ? rungs.size >= MAX_RUNGS : unproven >= MAX_UNPROVEN || rungs.size >= MAX_RUNGS;
+    const oldest = isFull ? findOldest(rungs, isProven) : null;
+    if (oldest !== null) forget(oldest);
+    return !isFull || oldest !== null;
+  };
+  /** Those whose addresses are their own come first. */
+  const flushSome = (isProven: boolean, room: number, nowMs: number, send: Parameters<Ladder["flush"]>[1]): number => {
+    let left = room;
+    for (const [key, rung] of rungs) {
+      if (left === 0) return 0;
+      if (rung.isProven !== isProven) continue;
+      const report = dueReport(rung, nowMs);
+      if (report === null) {
+        if (rung.written && !rung.sent && nowMs - rung.seenMs > FORGET_MS) forget(key);
+        continue;
+      }
+      const hit = { ...rung.hit, report, services: [...rung.services], usernames: [...rung.usernames], techniques: [...rung.techniques] };
+      if (!send(lastNumber + 1, hit)) return 0;
+      lastNumber += 1;
+      rung.sent = { number: lastNumber, hit, atMs: nowMs };
+      left -= 1;
+    }
+    return left;
+  };
   return {
     get size() {
       return rungs.size;
@@ -75,31 +111,23 @@ export function createLadder(): Ladder {
       const key = step.isTest ? `${step.source} ${step.sourcePort} ${step.decoy}` : `${step.source} ${step.decoy}`;
       let rung = rungs.get(key);
       if (!rung) {
-        if (rungs.size >= MAX_RUNGS && !makeRoom(rungs)) {
+        if (!makeRoom(step.isProven)) {
           leftOut += step.rung === "touch" ? 1 : 0;
           return null;
         }
         rung = begin(step, atMs, nowMs);
         rungs.set(key, rung);
+        if (!rung.isProven) unproven += 1;
+      } else if (step.isProven && !rung.isProven) {
+        rung.isProven = true;
+        unproven -= 1;
       }
       add(rung, step, atMs, nowMs);
       return rung.hit.incident_id;
     },
     flush(nowMs, send) {
-      let room = MAX_OF_FLUSH;
-      for (const [key, rung] of rungs) {
-        if (room === 0) return;
-        const report = dueReport(rung, nowMs);
-        if (report === null) {
-          if (rung.written && !rung.sent && nowMs - rung.seenMs > FORGET_MS) rungs.delete(key);
-          continue;
-        }
-        const hit = { ...rung.hit, report, services: [...rung.services], usernames: [...rung.usernames], techniques: [...rung.techniques] };
-        if (!send(lastNumber + 1, hit)) return;
-        lastNumber += 1;
-        rung.sent = { number: lastNumber, hit, atMs: nowMs };
-        room -= 1;
-      }
+      const left = flushSome(true, MAX_OF_FLUSH, nowMs, send);
+      if (left > 0) flushSome(false, left, nowMs, send);
     },
     taken(number, nowMs) {
       for (const rung of rungs.values()) {
@@ -118,7 +146,7 @@ export function createLadder(): Ladder {
 
 function begin(step: Step, atMs: number, nowMs: number): Rung {
   return {
-    usernames: new Set(), services: new Set(), techniques: new Set(), seenMs: nowMs, written: null, sent: null,
+    usernames: new Set(), services: new Set(), techniques: new Set(), seenMs: nowMs, written: null, sent: null, isProven: step.isProven,
     hit: {
       incident_id: createId(), decoy: step.decoy, source_ip: step.source, destination_ip: step.destination, stage: step.rung, severity: RUNG_SEVERITIES[step.rung], service: step.service,
       source_port: step.sourcePort, destination_port: step.destinationPort, username: "", detail: "", is_test: step.isTest, connections: step.rung === "touch" ? 0 : 1, credentials: 0, since: atMs, last_at: atMs, services: [], usernames: [], techniques: [],
@@ -152,13 +180,13 @@ function dueReport({ hit, written, sent }: Rung, nowMs: number): ReportedHit["re
   return isMore && nowMs - written.atMs >= SUMMARY_MS ? "summary" : null;
 }
 
-/** Forgets who has been silent the longest among those of whom the daemon has all. @returns False where there is none. */
-function makeRoom(rungs: Map<string, Rung>): boolean {
+/** @returns Null where there is none. */
+function findOldest(rungs: ReadonlyMap<string, Rung>, isProven: boolean): string | null {
   let oldest: string | null = null;
   let seenMs = Number.POSITIVE_INFINITY;
-  for (const [key, { hit, written, seenMs: atMs }] of rungs) {
+  for (const [key, { hit, written, seenMs: atMs, isProven: isOwn }] of rungs) {
     const isWritten = written !== null && written.stage === hit.stage && written.connections === hit.connections && written.credentials === hit.credentials;
-    if (isWritten && atMs < seenMs) [oldest, seenMs] = [key, atMs];
+    if (isWritten && atMs < seenMs && (isProven || !isOwn)) [oldest, seenMs] = [key, atMs];
   }
-  return oldest !== null && rungs.delete(oldest);
+  return oldest;
 }

@@ -22,6 +22,9 @@ const BY_SERVICE: Readonly<Record<string, { readonly [R in HoneypotStage]?: read
   proxy: { command: ["T1090.001"] },
   git: { command: ["T1213.003"] },
   mysql: { command: ["T1213.006"] },
+  snmp: { credential: ["T1602.001"], command: ["T1602.001"] },
+  tftp: { command: ["T1602.002"] },
+  ntp: { command: ["T1498.002"] },
   postgres: { command: ["T1213.006"] },
 };
 

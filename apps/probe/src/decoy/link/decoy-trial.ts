@@ -1,5 +1,6 @@
 /** Proves that a decoy would alert: the daemon connects to it as anybody would, and waits for the hit. */
-import { connect } from "node:net";
+import { createSocket } from "node:dgram";
+import { connect, isIPv6 } from "node:net";
 import type { Clock } from "@lanthorn/runtime";
 import type { ReportedHit, TrialPlace } from "./messages.ts";
 
@@ -54,13 +55,24 @@ export function createDecoyTrials({ arm, clock }: { readonly arm: (number: numbe
       const trial = running.get(number);
       if (!trial) return;
       if (!place) return trial.end({ problem: `there is no decoy ${trial.decoy} of which a service is served` });
-      const socket = connect({ host: place.address, port: place.port });
-      trial.close = () => void socket.destroy();
-      socket.on("error", (error) => trial.end({ problem: `the decoy ${trial.decoy} does not answer at port ${place.port} of ${place.address}: ${error.message}` }));
-      socket.resume();
+      trial.close = touch(place, (problem) => trial.end({ problem: `the decoy ${trial.decoy} does not answer at port ${place.port} of ${place.address}: ${problem}` }));
     },
     seen(hit) {
       for (const trial of running.values()) if (trial.decoy === hit.decoy) trial.end({ hit });
     },
   };
+}
+
+/** Connects, or sends an empty datagram. @returns What ends it. */
+function touch({ address, port, transport }: TrialPlace, onProblem: (problem: string) => void): () => void {
+  if (transport === "udp") {
+    const socket = createSocket(isIPv6(address) ? "udp6" : "udp4");
+    socket.on("error", ({ message }) => onProblem(message));
+    socket.send("", port, address);
+    return () => socket.close();
+  }
+  const socket = connect({ host: address, port });
+  socket.on("error", ({ message }) => onProblem(message));
+  socket.resume();
+  return () => void socket.destroy();
 }

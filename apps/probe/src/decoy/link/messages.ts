@@ -18,7 +18,7 @@ export type ReportedHit = z.infer<typeof ReportedHit>;
 export const ReportedState = DecoysState.omit({ is_running: true });
 export type ReportedState = z.infer<typeof ReportedState>;
 
-const TrialPlace = z.object({ address: IpAddress, port: Port.min(1) });
+const TrialPlace = z.object({ address: IpAddress, port: Port.min(1), transport: z.enum(["tcp", "udp"]).default("tcp") });
 /** Where a decoy is tested: the first of its services that is served. */
 export type TrialPlace = z.infer<typeof TrialPlace>;
 

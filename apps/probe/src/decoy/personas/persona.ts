@@ -27,6 +27,10 @@ export interface Persona {
   readonly mongodb: string;
   readonly proxy: string;
   readonly ipp: string;
+  /** Its system group. @see RFC 3418 */
+  readonly snmp: { readonly description: string; readonly objectId: string; readonly contact: string; readonly location: string; readonly services: number };
+  /** Who it says it is in SIP. */
+  readonly sip: string;
   readonly vnc: "003.008" | "003.003";
   /** Of the service that says one line and nothing else. */
   readonly banner: string;

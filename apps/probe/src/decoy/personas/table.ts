@@ -8,7 +8,7 @@ export type PersonaName = (typeof PERSONA_NAMES)[number];
 
 const PORTS: Readonly<Record<Exclude<ServiceName, "banner" | "tarpit">, number>> = {
   ssh: 22, telnet: 23, ftp: 21, http: 80, https: 443, smtp: 25, pop3: 110, imap: 143, mysql: 3306, postgres: 5432, redis: 6379, memcached: 11_211, vnc: 5900, print: 9100,
-  mongodb: 27_017, mssql: 1433, ldap: 389, git: 9418, mqtt: 1883, ipp: 631, proxy: 3128,
+  mongodb: 27_017, mssql: 1433, ldap: 389, git: 9418, mqtt: 1883, ipp: 631, proxy: 3128, snmp: 161, tftp: 69, ntp: 123, sip: 5060,
 };
 
 const on = (...names: readonly (keyof typeof PORTS)[]): readonly ServicePlace[] => names.map((service) => ({ service, port: PORTS[service] }));
@@ -29,6 +29,10 @@ const LINUX: Persona = {
   mongodb: "4.4.29",
   proxy: "squid/4.13",
   ipp: "CUPS/2.3 IPP/2.1",
+  snmp: {
+    description: "Linux %h 5.10.0-33-amd64 #1 SMP Debian 5.10.226-1 (2024-10-03) x86_64", objectId: "1.3.6.1.4.1.8072.3.2.10", contact: "Me <me@example.org>", location: "Sitting on the Dock of the Bay", services: 72,
+  },
+  sip: "Asterisk PBX 16.28.0~dfsg-0+deb11u4",
   vnc: "003.008",
   banner: "220 %h ready",
 };
@@ -39,25 +43,33 @@ export const PERSONAS: Readonly<Record<PersonaName, Persona>> = {
   database: { ...LINUX, services: on("ssh", "mysql", "postgres", "redis", "memcached") },
   nas: {
     ...LINUX,
-    services: on("ssh", "ftp", "http", "https"),
+    services: on("ssh", "ftp", "http", "https", "snmp"),
     ssh: "OpenSSH_8.2",
     telnet: { issue: "", prompt: "%h login: ", refused: "\r\nLogin incorrect\r\n" },
     ftp: { greeting: "%h FTP server ready.", family: "plain" },
+    snmp: { ...LINUX.snmp, description: "Linux %h 4.4.302+ #72806 SMP Mon Jul 15 17:26:42 CST 2024 x86_64", contact: "admin@diskstation", location: "Unknown" },
     http: { server: "nginx", title: "%h - Network storage", path: "/webman/login" },
     banner: "%h",
   },
   printer: {
     ...LINUX,
-    services: on("ftp", "telnet", "http", "https", "print"),
+    services: on("ftp", "telnet", "http", "https", "print", "snmp"),
     ssh: null,
+    snmp: {
+      description: "HP ETHERNET MULTI-ENVIRONMENT,ROM none,JETDIRECT,JD153,EEPROM JSI24050012,CIDATE 05/10/2019", objectId: "1.3.6.1.4.1.11.2.3.9.1", contact: "", location: "", services: 64,
+    },
     telnet: { issue: "", prompt: "%h login: ", refused: "\r\nLogin incorrect\r\n" },
     ftp: { greeting: "%h Print Server Ready", family: "plain" },
     http: { server: "Virata-EmWeb/R6_2_1", title: "%h - Embedded Web Server", path: "/sign_in" },
   },
   switch: {
     ...LINUX,
-    services: on("telnet", "http"),
+    services: on("telnet", "http", "snmp"),
     ssh: null,
+    snmp: {
+      description: "Cisco IOS Software, C2960 Software (C2960-LANBASEK9-M), Version 15.0(2)SE11, RELEASE SOFTWARE (fc3)\r\nTechnical Support: http://www.cisco.com/techsupport\r\nCopyright (c) 1986-2017 by Cisco Systems, Inc.\r\nCompiled Sat 19-Aug-17 09:34 by prod_rel_team",
+      objectId: "1.3.6.1.4.1.9.1.716", contact: "", location: "", services: 6,
+    },
     telnet: { issue: "\r\n\r\nUser Access Verification\r\n\r\n", prompt: "Username: ", refused: "\r\n% Login invalid\r\n\r\n" },
     http: { server: "cisco-IOS", title: "%h", path: "/login" },
   },

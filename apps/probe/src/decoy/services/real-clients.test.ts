@@ -5,12 +5,12 @@ import { type DebianRoot, unpackDebianPackages } from "../../../../../test/lab/d
 import { openForTest, type OpenedDecoys } from "../testing/opened.ts";
 
 const PASSWORD = "Winter-2026";
-const SERVICES = ["mongodb", "ldap", "mqtt", "git", "proxy", "mssql", "ipp"];
+const SERVICES = ["mongodb", "ldap", "mqtt", "git", "proxy", "mssql", "ipp", "snmp", "tftp", "sip", "ntp"];
 
 let decoys: OpenedDecoys;
 let clients: DebianRoot;
 beforeAll(async () => {
-  clients = await unpackDebianPackages(["ldap-utils", "mosquitto-clients", "freetds-bin", "cups-ipp-utils", "git", "curl", "python3-pymongo"]);
+  clients = await unpackDebianPackages(["ldap-utils", "mosquitto-clients", "freetds-bin", "cups-ipp-utils", "git", "curl", "python3-pymongo", "snmp", "tftp-hpa", "sipsak", "ntpsec-ntpdig"]);
   // Debian's clients choose their own address on loopback, which is not exempt here.
   decoys = await openForTest([], { decoys: SERVICES.map((service) => ({ name: service, address: "127.0.0.1", services: [{ service, port: 0 }] })) }, []);
   decoys.listen();
@@ -25,6 +25,13 @@ const CLIENTS: readonly [program: string, service: string, args: (port: number) 
   ["curl", "proxy", (port) => ["-s", "-S", "-x", `http://admin:${PASSWORD}@127.0.0.1:${port}`, "https://www.example.net/"], /407/, { stage: "credential", username: "admin" }, PASSWORD],
   ["tsql", "mssql", (port) => ["-H", "127.0.0.1", "-p", `${port}`, "-U", "sa", "-P", PASSWORD], /Login failed for user 'sa'/, { stage: "credential", username: "sa" }, PASSWORD],
   ["ipptool", "ipp", (port) => ["-tv", `ipp://127.0.0.1:${port}/ipp/print`, join(clients.root, "usr/share/cups/ipptool/get-printer-attributes.test")], /printer-state.*idle/, { stage: "banner", detail: "Get-Printer-Attributes" }],
+  ["snmpget", "snmp", (port) => ["-v3", "-l", "authNoPriv", "-u", "manager", "-a", "SHA", "-A", PASSWORD, "-r", "0", `127.0.0.1:${port}`, "1.3.6.1.2.1.1.1.0"], /Unknown user name/, { stage: "credential", username: "manager" }],
+  ["snmpget", "snmp", (port) => ["-v2c", "-c", "public", "-On", `127.0.0.1:${port}`, "1.3.6.1.2.1.1.1.0"], /STRING: "?Linux snmp 5\.10\.0-33-amd64/, { stage: "credential" }, "public"],
+  ["snmpwalk", "snmp", (port) => ["-v2c", "-c", "public", "-On", `127.0.0.1:${port}`, "1.3.6.1.2.1.1"], /\.1\.3\.6\.1\.2\.1\.1\.7\.0 = INTEGER: 72/, { stage: "command" }],
+  ["tftp", "tftp", (port) => ["-m", "binary", "127.0.0.1", `${port}`, "-c", "get", "startup-config", "/dev/null"], /File not found/, { stage: "command", detail: "read startup-config" }],
+  ["tftp", "tftp", (port) => ["-m", "binary", "127.0.0.1", `${port}`, "-c", "put", "/etc/hostname", "evil.bin"], /^$/, { stage: "file", detail: expect.stringMatching(/^evil\.bin: \d+ bytes, SHA-256 /) as string }],
+  ["sipsak", "sip", (port) => ["-s", `sip:100@127.0.0.1:${port}`, "-vv"], /200 OK[^]*Server: Asterisk PBX 16/, { stage: "banner" }],
+  ["sipsak", "sip", (port) => ["-U", "-s", `sip:100@127.0.0.1:${port}`, "-u", "joe", "-a", PASSWORD], /403 Forbidden/, { stage: "credential", username: "joe" }],
   // Debian has no shell of MongoDB's, but its library.
   ["python3", "mongodb", (port) => ["-c", `import pymongo; c = pymongo.MongoClient("127.0.0.1", ${port}, username="admin", password="${PASSWORD}", serverSelectionTimeoutMS=5000); print(c.list_database_names())`], /Authentication failed/, { stage: "credential", username: "admin" }],
 ];

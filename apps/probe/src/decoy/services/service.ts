@@ -1,6 +1,7 @@
 /** What a service has of a connection, and what it gives the session. */
 import type { HoneypotStage } from "@lanthorn/contract/uplink";
 import type { Socket } from "node:net";
+import type { FileKeeper, KeptFile } from "../evidence/file-store.ts";
 import type { Persona } from "../personas/persona.ts";
 
 /** The decoy that a service plays a part of. */
@@ -9,6 +10,11 @@ export interface Stage {
   readonly persona: Persona;
   /** Serves the peer's stream until it ends; null where the decoy has no SSH. */
   readonly ssh: ((peer: Peer) => void) | null;
+  readonly files: FileKeeper;
+  /** When the decoys began; milliseconds since the epoch. */
+  readonly startedMs: number;
+  /** Octets of chance that stay the same for this decoy and this name, and are others at each site. At most 32. */
+  derive(name: string, octets: number): Buffer;
 }
 
 /** The client of one connection. All that is done with it is bounded by the session. */
@@ -24,8 +30,11 @@ export interface Peer {
   /**
    * Somebody gave a user name and a password, or a proof of it: a guess, or bait.
    * @param given The password, or whether what was given proves this one.
+   * @returns Whether it is bait.
    */
-  tried(username: string, given: string | ((password: string) => boolean)): void;
+  tried(username: string, given: string | ((password: string) => boolean)): boolean;
+  /** Somebody sent a file. */
+  gave(file: KeptFile, name: string): void;
   /** Calls `task` once, unless the connection ends before. */
   later(ms: number, task: () => void): void;
   random(octets: number): Buffer;

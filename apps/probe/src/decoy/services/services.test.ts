@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SERVICE_NAMES } from "./names.ts";
+import { STREAM_SERVICE_NAMES } from "./names.ts";
 import { connectTo, converse, type Turn } from "../testing/converse.ts";
 import { openForTest, type OpenedDecoys } from "../testing/opened.ts";
 
 /** One decoy for all; each conversation is that of another source. */
 let decoys: OpenedDecoys;
 beforeAll(async () => {
-  decoys = await openForTest(SERVICE_NAMES);
+  decoys = await openForTest(STREAM_SERVICE_NAMES);
   decoys.listen();
 });
 afterAll(() => decoys.close());

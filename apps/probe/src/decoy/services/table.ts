@@ -9,7 +9,7 @@ import { http } from "./http.ts";
 import { imap } from "./mail/imap.ts";
 import { pop3 } from "./mail/pop3.ts";
 import { smtp } from "./mail/smtp.ts";
-import type { ServiceName } from "./names.ts";
+import type { ServiceName, StreamServiceName } from "./names.ts";
 import { git } from "./network/git.ts";
 import { ipp } from "./network/ipp.ts";
 import { ldap } from "./network/ldap.ts";
@@ -22,7 +22,7 @@ import { ssh } from "./ssh/ssh.ts";
 import { telnet } from "./telnet.ts";
 
 /** What serves each name. Those of TLS get the bytes inside. */
-export const SERVICES: Readonly<Record<ServiceName, Service>> = {
+export const SERVICES: Readonly<Record<StreamServiceName, Service>> = {
   ssh, telnet, ftp, http, https: http, smtp, pop3, imap, mysql, postgres, redis, memcached, vnc, mongodb, mssql, ldap, git, mqtt, ipp, proxy,
   print, banner, tarpit,
 };

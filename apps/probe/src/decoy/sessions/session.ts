@@ -1,22 +1,19 @@
 /** One connection to a service of a decoy: bounded in bytes and time, and of no harm to any other. */
-import type { HoneypotStage } from "@lanthorn/contract/uplink";
 import type { Clock } from "@lanthorn/runtime";
 import type { Socket } from "node:net";
 import type { Peer, Service, Stage } from "../services/service.ts";
+import { type IsBait, reportTo, type Witness } from "./reports.ts";
 
 /** What a session stands on. */
 export interface SessionDeps {
   readonly service: Service;
   readonly stage: Stage;
   readonly address: string;
-  /** @param detail Printable. */
-  readonly onStep: (rung: HoneypotStage, username: string, detail: string) => void;
-  /** After the step that it is. @param password Printable, and its first 255 characters. */
-  readonly onPassword: (username: string, password: string, isBait: boolean) => void;
+  readonly witness: Witness;
   readonly onEnd: () => void;
   /** A service threw. */
   readonly onFailure: (error: unknown) => void;
-  readonly isBait: (username: string, isPassword: (password: string) => boolean) => boolean;
+  readonly isBait: IsBait;
   readonly randomBytes: (octets: number) => Buffer;
   readonly clock: Pick<Clock, "after" | "now">;
 }
@@ -28,7 +25,6 @@ const MAX_UNREAD_BYTES = 64 * 1024;
 const MAX_SESSION_MS = 3_600_000;
 /** Beyond it the tasks of a session are a client that asks faster than it is answered. */
 const MAX_TASKS = 16;
-const MAX_TEXT = 255;
 
 /**
  * Serves it until either side ends it.
@@ -67,7 +63,7 @@ export function openSession(socket: Socket, deps: SessionDeps): void {
     const read = deps.service(peer, deps.stage);
     socket.on("data", (bytes: Buffer) => {
       if (!isOpen) return;
-      if (octets === 0) deps.onStep("banner", "", "");
+      if (octets === 0) deps.witness.onStep("banner", "", "");
       octets += bytes.length;
       if (octets > MAX_INPUT_BYTES) return end();
       guard(() => read(bytes));
@@ -90,19 +86,9 @@ function createPeer(socket: Socket, deps: SessionDeps, { end, later }: { readonl
       // What it still sends is of no use; the session ends when it has read.
       socket.removeAllListeners("data").resume();
     },
-    reached: (rung, username, detail) => deps.onStep(rung, printable(username), printable(detail)),
-    tried(username, given) {
-      const isBait = deps.isBait(username, typeof given === "string" ? (password) => password === given : given);
-      deps.onStep(isBait ? "bait_credential" : "credential", printable(username), isBait ? "used a bait credential" : "");
-      if (typeof given === "string") deps.onPassword(printable(username), printable(given), isBait);
-    },
+    ...reportTo(deps.witness, deps.isBait),
     later,
     random: deps.randomBytes,
     now: () => new Date(deps.clock.now()),
   };
-}
-
-/** Without what would move a terminal's cursor or change the direction of writing. */
-function printable(text: string): string {
-  return text.slice(0, MAX_TEXT).replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, ".");
 }

@@ -1,0 +1,91 @@
+/** Files that were sent to decoys: kept by their hash, within a quota, and never executed. */
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, statSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** A file that came. */
+export interface KeptFile {
+  /** In hexadecimal. */
+  readonly sha256: string;
+  readonly octets: number;
+  /** Whether it is on the disk; beyond the quota only its hash is known. */
+  readonly isKept: boolean;
+}
+
+/** A file that is coming. */
+export interface ComingFile {
+  /** Copies them. @returns False where it would be too long; it is not added then. */
+  add(bytes: Uint8Array): boolean;
+  /** @returns Null where nothing came. */
+  end(): KeptFile | null;
+}
+
+/** Takes files. */
+export interface FileKeeper {
+  /** @returns Null where too many are coming at this time. */
+  begin(): ComingFile | null;
+}
+
+/** Of one file: tools and scripts are smaller. */
+export const MAX_FILE_BYTES = 1024 * 1024;
+/** Of those that are coming: they are in memory. */
+const MAX_COMING_BYTES = 4 * 1024 * 1024;
+const MAX_COMING = 64;
+/** On the disk. The first are kept: a flood does not push them out. */
+const QUOTA_BYTES = 64 * 1024 * 1024;
+const QUOTA_FILES = 1024;
+
+/** @param folder Made at the first file. Only its owner may read it. */
+export function createFileStore(folder: string, onFailure: (error: unknown) => void): FileKeeper {
+  const kept = new Map(listFiles(folder));
+  let [keptBytes, comingBytes, coming] = [[...kept.values()].reduce((sum, octets) => sum + octets, 0), 0, 0];
+  const keep = (sha256: string, bytes: Buffer): boolean => {
+    if (kept.has(sha256)) return true;
+    if (kept.size >= QUOTA_FILES || keptBytes + bytes.length > QUOTA_BYTES) return false;
+    kept.set(sha256, bytes.length);
+    keptBytes += bytes.length;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFile(join(folder, sha256), bytes, { mode: 0o400 }).catch((error: unknown) => {
+      kept.delete(sha256);
+      keptBytes -= bytes.length;
+      onFailure(error);
+    });
+    return true;
+  };
+  return {
+    begin() {
+      if (coming >= MAX_COMING) return null;
+      coming += 1;
+      let [parts, octets, isOver] = [[] as Uint8Array[], 0, false];
+      return {
+        add(bytes) {
+          if (isOver || octets + bytes.length > MAX_FILE_BYTES || comingBytes + bytes.length > MAX_COMING_BYTES) return false;
+          parts.push(Uint8Array.from(bytes));
+          octets += bytes.length;
+          comingBytes += bytes.length;
+          return true;
+        },
+        end() {
+          if (isOver) return null;
+          isOver = true;
+          coming -= 1;
+          comingBytes -= octets;
+          const bytes = Buffer.concat(parts);
+          parts = [];
+          if (octets === 0) return null;
+          const sha256 = createHash("sha256").update(bytes).digest("hex");
+          return { sha256, octets, isKept: keep(sha256, bytes) };
+        },
+      };
+    },
+  };
+}
+
+function listFiles(folder: string): readonly (readonly [string, number])[] {
+  try {
+    return readdirSync(folder).filter((name) => /^[0-9a-f]{64}$/.test(name)).map((name) => [name, statSync(join(folder, name)).size] as const);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,41 @@
+/** What services say of those who are there, made fit to be shown. */
+import type { HoneypotStage } from "@lanthorn/contract/uplink";
+import type { KeptFile } from "../evidence/file-store.ts";
+import type { Peer } from "../services/service.ts";
+
+/** Whom it is reported to. */
+export interface Witness {
+  /** @param username Printable, as `detail`. */
+  onStep(rung: HoneypotStage, username: string, detail: string): void;
+  /** After the step that it is. @param password Printable, and its first 255 characters. */
+  onPassword(username: string, password: string, isBait: boolean): void;
+  /** After the step that it is. @param name Printable. */
+  onFile(file: KeptFile, name: string): void;
+}
+
+/** Whether it is one of the decoys' bait credentials. */
+export type IsBait = (username: string, isPassword: (password: string) => boolean) => boolean;
+
+const MAX_TEXT = 255;
+
+/** @returns A service's side of it. */
+export function reportTo(witness: Witness, isBait: IsBait): Pick<Peer, "gave" | "reached" | "tried"> {
+  return {
+    reached: (rung, username, detail) => witness.onStep(rung, printable(username), printable(detail)),
+    tried(username, given) {
+      const bait = isBait(username, typeof given === "string" ? (password) => password === given : given);
+      witness.onStep(bait ? "bait_credential" : "credential", printable(username), bait ? "used a bait credential" : "");
+      if (typeof given === "string") witness.onPassword(printable(username), printable(given), bait);
+      return bait;
+    },
+    gave(file, name) {
+      witness.onStep("file", "", `${printable(name).slice(0, 100)}: ${file.octets} bytes, SHA-256 ${file.sha256}${file.isKept ? "" : ", not kept"}`);
+      witness.onFile(file, printable(name));
+    },
+  };
+}
+
+/** Without what would move a terminal's cursor or change the direction of writing. */
+function printable(text: string): string {
+  return text.slice(0, MAX_TEXT).replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, ".");
+}
