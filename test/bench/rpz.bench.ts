@@ -5,12 +5,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { createListReader, createNameSetBuilder, createVerdictEngine, type DnsQuery, openNameSet, type Verdict, type VerdictEngine } from "@lanthorn/dns";
+import { createListReader, createNameSetBuilder, createVerdictEngine, type DnsQuery, openNameSet, type ServerFacts, type Verdict, type VerdictEngine } from "@lanthorn/dns";
 import { decodeDns, DNS_TYPE, type DnsMessage, encodeDns, parseIp } from "@lanthorn/packets";
 import { unpackDebianPackages } from "../lab/debian-packages.ts";
 import { findFreePort } from "../lab/free-port.ts";
 import { waitFor } from "../lab/wait-for.ts";
-import { addressTexts, createRpzWorld, type RpzWorld, serveWorld } from "./rpz-world.ts";
+import { addressTexts, createRpzWorld, type RpzRules, type RpzWorld, serveWorld } from "./rpz-world.ts";
 
 const SEED = 18;
 const CASES = 10_000;
@@ -24,21 +24,38 @@ const WRONG_SHOWN = 20;
 type Case = RpzWorld["cases"][number];
 
 /**
- * Asks unbound, with response policy zones made from a seed, 10,000 questions, and compares its answers with those of the engine over the same zones. Both
- * have one small world of names behind them.
+ * Asks unbound, with response policy zones made from a seed, 10,000 questions for zones with rules about names, clients and addresses, and as many for zones with rules
+ * about names and the servers that answer for them (NSDNAME, NSIP), and compares its answers with those of the engine over the same zones. Both have one small
+ * world of names behind them.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const seed = args.length > 0 ? Number(args[0]) : SEED;
-  const world = createRpzWorld(seed, CASES, CLIENTS);
+  const counts = { cases: 0, agree: 0 };
+  for (const rules of ["addresses", "servers"] as const) {
+    const world = createRpzWorld(seed, rules, { cases: CASES, clients: CLIENTS });
+    const wrong = await compare(world, rules);
+    counts.cases += CASES;
+    counts.agree += CASES - wrong;
+  }
+  console.log(JSON.stringify({ bench: "rpz", ...counts }));
+}
+
+/** @returns How many answers differ. */
+async function compare(world: RpzWorld, rules: RpzRules): Promise<number> {
   const engine = createEngine(world);
   const expected = world.cases.map((one) => outcomeOf(world, engine, one));
-  const found = await askUnbound(world);
+  const found = await askUnbound(world, rules);
   const wrong = world.cases.flatMap((one, index) => (found[index] === expected[index] ? [] : [{ ...one, unbound: found[index], ours: expected[index], steps: stepsOf(world, engine, one) }]));
   for (const one of wrong.slice(0, WRONG_SHOWN)) console.error(JSON.stringify(one));
-  const kinds = new Map<string, number>();
-  for (const outcome of expected) kinds.set(outcome.split(" ", 1)[0] ?? "", (kinds.get(outcome.split(" ", 1)[0] ?? "") ?? 0) + 1);
-  console.log(`outcomes: ${[...kinds].map(([kind, count]) => `${kind} ${count}`).join(", ")}`);
-  console.log(JSON.stringify({ bench: "rpz", cases: CASES, agree: CASES - wrong.length }));
+  const decided = countBy(world.cases.map((one) => judge(world, engine, one).rule?.trigger ?? "none"));
+  console.log(`rules about ${rules}: ${CASES - wrong.length} of ${CASES} agree; outcomes: ${countBy(expected.map((outcome) => outcome.split(" ", 1)[0] ?? ""))}; decided by: ${decided}`);
+  return wrong.length;
+}
+
+function countBy(keys: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return [...counts].map(([key, count]) => `${key} ${count}`).join(", ");
 }
 
 function createEngine(world: RpzWorld): VerdictEngine {
@@ -70,7 +87,12 @@ function judge(world: RpzWorld, engine: VerdictEngine, one: Case, note?: (text: 
   const take = note && (({ text }: { readonly text: string }) => note(text));
   const question = engine.judgeQuestion(query, take);
   const { chain, addresses } = world.answer(one.name, one.type);
-  return engine.judgeAnswer(query, question, { names: chain.map((name) => ({ section: "cname", name })), addresses, nameServers: { names: [], addresses: [] } }, take);
+  return engine.judgeAnswer(query, question, { names: chain.map((name) => ({ section: "cname", name })), addresses, nameServers: [one.name, ...chain].map((name) => serversOf(world, name)) }, take);
+}
+
+function serversOf({ servers }: RpzWorld, name: string): ServerFacts {
+  const ofName = servers.filter(({ zones }) => zones.some((zone) => name.endsWith(`.${zone}`)));
+  return { names: ofName.map((server) => server.name), addresses: ofName.map(({ address }) => parseIp(address) ?? new Uint8Array(4)) };
 }
 
 function stepsOf(world: RpzWorld, engine: VerdictEngine, one: Case): readonly string[] {
@@ -96,13 +118,13 @@ function truthOf(world: RpzWorld, name: string, type: number): string {
   return `${responseCode} ${addressTexts(addresses)}`;
 }
 
-async function askUnbound(world: RpzWorld): Promise<readonly string[]> {
+async function askUnbound(world: RpzWorld, rules: RpzRules): Promise<readonly string[]> {
   const { path, env } = (await unpackDebianPackages(["unbound"])).command("unbound");
   const folder = await mkdtemp(join(tmpdir(), "lanthorn-rpz-"));
-  const upstream = await serveWorld(world);
+  const upstream = await serveWorld(world, ["127.0.0.1", ...(rules === "servers" ? world.servers.map(({ address }) => address) : [])]);
   const port = await findFreePort();
   for (const [index, text] of world.zones.entries()) await writeFile(join(folder, `zone-${index}`), text);
-  await writeFile(join(folder, "unbound.conf"), configurationOf(folder, port, upstream.port, world.zones.length));
+  await writeFile(join(folder, "unbound.conf"), configurationOf({ folder, port, upstream: upstream.port, world, rules }));
   const unbound = spawn(path, ["-d", "-c", join(folder, "unbound.conf")], { env: { ...process.env, ...env }, stdio: ["ignore", "ignore", "inherit"] });
   const sockets = await Promise.all(Array.from({ length: CLIENTS }, (_, client) => openClient(client)));
   try {
@@ -120,13 +142,15 @@ async function askUnbound(world: RpzWorld): Promise<readonly string[]> {
   }
 }
 
-function configurationOf(folder: string, port: number, upstream: number, zones: number): string {
+function configurationOf({ folder, port, upstream, world, rules }: { readonly folder: string; readonly port: number; readonly upstream: number; readonly world: RpzWorld; readonly rules: RpzRules }): string {
   const server = [
     "server:", '  username: ""', '  chroot: ""', `  directory: "${folder}"`, '  pidfile: ""', "  use-syslog: no", "  do-daemonize: no", `  interface: 127.0.0.1@${port}`,
-    "  access-control: 127.0.0.0/8 allow", "  do-not-query-localhost: no", "  num-threads: 1", "  do-ip6: no", '  module-config: "respip iterator"', "  msg-cache-size: 0", "  rrset-cache-size: 0",
+    "  access-control: 127.0.0.0/8 allow", "  do-not-query-localhost: no", "  num-threads: 1", "  do-ip6: no", '  module-config: "respip iterator"', "  msg-cache-size: 0", "  rrset-cache-size: 0", '  target-fetch-policy: "0 0 0 0 0"', "  qname-minimisation: no",
   ];
-  const rpz = Array.from({ length: zones }, (_, index) => ["rpz:", `  name: "zone-${index}.rpz"`, `  zonefile: "${join(folder, `zone-${index}`)}"`]).flat();
-  return [...server, ...rpz, "forward-zone:", '  name: "."', `  forward-addr: 127.0.0.1@${upstream}`, "remote-control:", "  control-enable: no", ""].join("\n");
+  const rpz = world.zones.flatMap((_, index) => ["rpz:", `  name: "zone-${index}.rpz"`, `  zonefile: "${join(folder, `zone-${index}`)}"`]);
+  // A forwarder meets no servers: for rules about them it has to ask each domain's own.
+  const stubs = rules === "addresses" ? [] : world.servers.flatMap(({ name, address, zones }) => zones.flatMap((zone) => ["stub-zone:", `  name: "${zone}"`, `  stub-host: "${name}"`, `  stub-addr: ${address}@${upstream}`, "  stub-no-cache: yes"]));
+  return [...server, ...rpz, ...stubs, "forward-zone:", '  name: "."', `  forward-addr: 127.0.0.1@${upstream}`, "remote-control:", "  control-enable: no", ""].join("\n");
 }
 
 async function openClient(client: number): Promise<Socket> {

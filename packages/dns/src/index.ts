@@ -23,5 +23,5 @@ export { createClientFinder, type FindClient, type SiteClients } from "./policy/
 export { rulesOfSite, type SiteDevice, type SitePolicy, type VlanNetwork } from "./policy/site-policy.ts";
 export type { Schedule, ScheduleSpan } from "./policy/schedule.ts";
 export type { ExtendedError, MatchedRecord, MatchedRule, Verdict, VerdictAnswer, VerdictReason, VerdictStep } from "./policy/verdict.ts";
-export { type AnswerFacts, readAnswerFacts } from "./policy/answer-facts.ts";
+export { type AnswerFacts, readAnswerFacts, type ServerFacts } from "./policy/answer-facts.ts";
 export { createVerdictEngine, type NoteStep, type VerdictEngine } from "./policy/verdict-engine.ts";

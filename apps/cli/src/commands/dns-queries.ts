@@ -1,10 +1,12 @@
-import type { DnsStats } from "@lanthorn/contract";
+import { type DnsQuerySettings, type DnsStats, MAX_DNS_QUERY_DAYS } from "@lanthorn/contract";
 import type { Answer } from "../answer.ts";
+import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 import { findDeviceId } from "../device-id.ts";
+import { CliError } from "../errors.ts";
 import { parseCount } from "../options/row-count.ts";
 import { shortTime } from "../short-time.ts";
-import { siteFilter } from "../site-id.ts";
+import { oneSite, siteFilter } from "../site-id.ts";
 import { plainText } from "./ids.ts";
 
 type Rest = Pick<Connection, "rest">;
@@ -28,9 +30,36 @@ export async function listDnsQueries({ rest }: Rest, { site, device, client, nam
     ...(action !== undefined && { action }), ...(since !== undefined && { since }), ...(until !== undefined && { until }), per_page: parseCount(limit, 1000),
   });
   const rows = data.map((row) => [shortTime(row.last_at), row.client_ip, plainText(row.name), row.type, row.action, plainText(row.list), String(row.times)]);
-  const none = "nothing is kept that matches. Resolvers report who asked for which names only where dns.toml says so: report = \"blocked\" or \"all\" in [queries]. For numbers: lanthorn dns stats";
+  const none = "nothing is kept that matches. Resolvers report who asked for which names only where dns.toml says so: report = \"blocked\" or \"all\" in [queries], and the site's setting does not say less (lanthorn dns queries settings). For numbers: lanthorn dns stats";
   if (data.length === 0) return { json: data, text: none };
   return { json: data, table: { heading: ["LAST", "CLIENT", "NAME", "TYPE", "ACTION", "LIST", "TIMES"], rows }, notes: meta.total > data.length ? [`${data.length} of ${meta.total}: narrow it down, or raise --limit`] : [] };
+}
+
+/** What of the file or the collector itself counts where a site decides nothing. */
+export const NO_WISH = "own";
+
+/** How much of what clients ask is reported and kept, by site. */
+export async function listQuerySettings({ rest }: Rest): Promise<Answer> {
+  const [all, sites] = [await collect((query) => rest.listDnsQuerySettings(query)), await collect((query) => rest.listSites(query))];
+  const names = new Map(sites.map(({ id, name }) => [id, name]));
+  const rows = all.map((one) => [plainText(names.get(one.site_id) ?? one.site_id), one.level ?? NO_WISH, String(one.keep_days ?? NO_WISH), plainText(one.changed_by ?? ""), one.changed_at === null ? "" : shortTime(one.changed_at)]);
+  return { json: all, table: { heading: ["SITE", "LEVEL", "DAYS", "CHANGED BY", "AT"], rows }, notes: [`${NO_WISH}: as dns.toml on the probe's machine says, and keep_query_days of the collector; of both, the stricter one holds`] };
+}
+
+/** Decides how much of it is reported and kept at a site. @throws CliError `not-found`; `bad-option`. */
+export async function setQuerySettings({ rest }: Rest, { site, level, keepDays }: { readonly site?: string; readonly level?: string; readonly keepDays?: string }): Promise<Answer> {
+  if (level === undefined && keepDays === undefined) throw new CliError("bad-option", "--level or --keep-days is needed");
+  const set = await rest.updateDnsQuerySettings(await oneSite(rest, site), {
+    ...(level !== undefined && { level: level === NO_WISH ? null : level as DnsQuerySettings["level"] }), ...(keepDays !== undefined && { keep_days: keepDays === NO_WISH ? null : daysOf(keepDays) }),
+  });
+  const reported = set.level === null ? "as dns.toml on the probe's machine says" : `at most ${set.level}, and less where dns.toml says so`;
+  return { json: set, text: `reported: ${reported}; kept: ${set.keep_days === null ? "as long as the collector keeps it" : `${set.keep_days} days at most`}` };
+}
+
+function daysOf(text: string): number {
+  const days = Number(text);
+  if (!(days >= 1 && days <= MAX_DNS_QUERY_DAYS)) throw new CliError("bad-option", `--keep-days: a number of days from 1 to ${MAX_DNS_QUERY_DAYS}, or ${NO_WISH}`);
+  return days;
 }
 
 /** How much was asked. @throws CliError `not-found`; `bad-option`. */

@@ -7,6 +7,7 @@ import { formatAnswer } from "../answer.ts";
 import type { Connection } from "../connection.ts";
 import { allowName, checkName, pauseFiltering, setPolicyMode } from "./dns.ts";
 import { addDnsList, listDnsVersions } from "./dns-lists.ts";
+import { listQuerySettings, setQuerySettings } from "./dns-queries.ts";
 
 const ID = "01939f6e-2a10-7c3e-8f00-000000000001";
 const connect = (calls: object) => ({ rest: calls }) as unknown as Connection;
@@ -72,4 +73,18 @@ test("a zone is added with the key of a file, and what is no key is refused", as
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test("how much is reported and kept of queries is decided for one site, and what was left out stays", async () => {
+  const sent: unknown[] = [];
+  const setting = { site_id: ID, level: "blocked", keep_days: null, changed_by: "eve\u001B[2J", changed_at: "2026-01-01T00:00:00.000Z" };
+  const connection = connect({
+    listSites: () => Promise.resolve(page([{ id: ID, name: "Home" }])), listDnsQuerySettings: () => Promise.resolve(page([setting])),
+    updateDnsQuerySettings: (id: string, change: object) => Promise.resolve((sent.push([id, change]), { ...setting, ...change })),
+  });
+  expect((await setQuerySettings(connection, { level: "counts" })).text).toContain("at most counts");
+  expect((await setQuerySettings(connection, { site: "Home", level: "own", keepDays: "3" })).text).toContain("3 days");
+  expect(sent).toEqual([[ID, { level: "counts" }], [ID, { level: null, keep_days: 3 }]]);
+  for (const options of [{}, { keepDays: "0" }, { keepDays: "x" }]) await expect(setQuerySettings(connection, options)).rejects.toMatchObject({ code: "bad-option" });
+  expect(formatAnswer(await listQuerySettings(connection), false)).toMatch(/Home +blocked +own +eve\?/);
 });

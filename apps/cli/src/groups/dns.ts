@@ -1,10 +1,10 @@
 import { type Command, Option } from "commander";
-import { DNS_LIST_FORMATS } from "@lanthorn/contract";
+import { DNS_LIST_FORMATS, DNS_QUERY_LEVELS } from "@lanthorn/contract";
 import {
   addDnsPolicy, addDnsRule, allowName, checkName, disallowName, type DnsPolicyOptions, type DnsScopeOptions, listAllowed, listDnsPolicies, listDnsRules, pauseFiltering, removeDnsPolicy, removeDnsRule, resumeFiltering, setPolicyMode,
 } from "../commands/dns.ts";
 import { activateDnsVersion, addDnsList, type DnsListOptions, listDnsLists, listDnsVersions, removeDnsList, updateDnsList } from "../commands/dns-lists.ts";
-import { type DnsQueriesOptions, listDnsQueries, showDnsStats } from "../commands/dns-queries.ts";
+import { type DnsQueriesOptions, listDnsQueries, listQuerySettings, NO_WISH, setQuerySettings, showDnsStats } from "../commands/dns-queries.ts";
 import type { GroupDependencies } from "./group.ts";
 
 /** `dns …`. */
@@ -28,11 +28,18 @@ export function addDnsCommands(program: Command, dependencies: GroupDependencies
     (connection, options: DnsScopeOptions & { for?: string; reason: string }) => pauseFiltering(connection, options, clock.now()),
   );
   answering(dns.command("resume").description("end all pauses"), (connection) => resumeFiltering(connection));
+  const queries = dns.command("queries").description("what clients asked of resolvers, as far as those report it");
   answering(
-    dns.command("queries").description("list what clients asked of resolvers, as far as those report it").option("--site <site>", "at one site, by its name or id").option("--device <device>", "of a device, by its name, address, MAC or id")
+    queries.command("list", { isDefault: true }).description("list it, the newest first").option("--site <site>", "at one site, by its name or id").option("--device <device>", "of a device, by its name, address, MAC or id")
       .option("--client <ip>", "of one address").option("--name <name>", "this name, and those below it").addOption(new Option("--action <action>", "what became of it").choices(["resolved", "blocked", "observed"]))
       .option("--since <when>", "from then on: 24h (ago) or 2026-11-20T08:00:00Z").option("--until <when>", "before then").option("--limit <count>", "at most this many, up to 1000", "50"),
     (connection, options: DnsQueriesOptions) => listDnsQueries(connection, options),
+  );
+  answering(queries.command("settings").description("list how much of it is reported and kept at each site"), (connection) => listQuerySettings(connection));
+  answering(
+    queries.command("set").description("decide how much of it is reported and kept at a site, at most").option("--site <site>", "the site, by its name or id, where there are several")
+      .addOption(new Option("--level <level>", "what is reported: nothing, how many, also who asked for names that lists have, or for any").choices([...DNS_QUERY_LEVELS, NO_WISH])).option("--keep-days <days>", `how long it is kept, or ${NO_WISH}`),
+    (connection, options: { site?: string; level?: string; keepDays?: string }) => setQuerySettings(connection, options),
   );
   answering(
     dns.command("stats").description("show how much was asked, and the names, clients and lists that were there most").option("--site <site>", "at one site, by its name or id")

@@ -48,7 +48,7 @@ export type SourceOutcome = Partial<Pick<SourceRow, "checked_at" | "failures" | 
 /** What a source is asked with. */
 export interface SourceDependencies {
   readonly fetchFile: FetchFile;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<Clock, "now" | "after">;
   readonly log: Log;
   readonly random: () => number;
   /** Where operators put files. */
@@ -66,6 +66,8 @@ const MAX_CHECKSUM_BYTES = 65_536;
 const HOUR_MS = 3_600_000;
 const FIRST_RETRY_MS = 600_000;
 const MAX_ERROR = 500;
+/** From the first question to the last byte, checksum included: a server that trickles is given up, however steadily it does. */
+const MAX_DOWNLOAD_MS = 300_000;
 
 /**
  * Asks a source, and has what is new taken. What came of it is settled: also when it is due again.
@@ -74,7 +76,7 @@ const MAX_ERROR = 500;
 export async function askSource(deps: SourceDependencies, row: SourceRow, stop: AbortSignal): Promise<boolean> {
   const { clock, log, random, what } = deps;
   try {
-    const got = row.kind === "url" ? await download(deps, row, stop) : await readOwnFile(deps, row);
+    const got = row.kind === "url" ? await downloadInTime(deps, row, stop) : await readOwnFile(deps, row);
     if (got) await deps.take({ bytes: got.bytes, name: row.place });
     const next = toInstant(clock.now() + row.interval_hours * HOUR_MS * (0.9 + 0.2 * random()));
     await deps.settle({ checked_at: toInstant(clock.now()), next_at: next, failures: 0, error: null, ...(got && { validators: JSON.stringify(got.validators) }) });
@@ -95,6 +97,18 @@ export async function askSource(deps: SourceDependencies, row: SourceRow, stop: 
 interface Got {
   readonly bytes: Uint8Array;
   readonly validators: SourceValidators;
+}
+
+async function downloadInTime(deps: SourceDependencies, row: SourceRow, stop: AbortSignal): Promise<Got | null> {
+  const late = new AbortController();
+  const cancel = deps.clock.after(MAX_DOWNLOAD_MS, () => late.abort());
+  try {
+    return await download(deps, row, AbortSignal.any([stop, late.signal]));
+  } catch (cause) {
+    throw late.signal.aborted && !stop.aborted ? new FileRefused(`its server took more than ${MAX_DOWNLOAD_MS / 60_000} minutes`, { cause }) : cause;
+  } finally {
+    cancel();
+  }
 }
 
 async function download({ fetchFile, directory, maxBytes }: SourceDependencies, row: SourceRow, stop: AbortSignal): Promise<Got | null> {

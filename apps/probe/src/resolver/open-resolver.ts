@@ -2,7 +2,7 @@ import { randomBytes, randomFillSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { BlockList, isIPv6 } from "node:net";
 import { join } from "node:path";
-import type { ResolverState } from "@lanthorn/contract/uplink";
+import { type ResolverState, stricterDnsQueryLevel } from "@lanthorn/contract/uplink";
 import { DNS_RESPONSE_CODE, DNS_TYPE } from "@lanthorn/packets";
 import type { Clock, Log } from "@lanthorn/runtime";
 import { ProbeError } from "../errors.ts";
@@ -64,7 +64,7 @@ export async function openResolver(settings: ResolverSettings, given: GivenSocke
   const endLooks = deps.clock.every(LOOK_MS, filter.look);
   const endRefreshes = deps.clock.every(REFRESH_MS, () => void filter.refresh());
   const counts = createCounts();
-  const queries = createQueryTally(settings.queries.report, counts, deps.clock.now());
+  const queries = createQueryTally(() => stricterDnsQueryLevel(settings.queries.report, filter.queryLevel), counts, deps.clock.now());
   const resolver = createResolver({
     cache, clients, cookies: createServerCookies(randomBytes(32), deps.clock), lookups, nameServers: createNameServers({ cache, lookups, clock: deps.clock }), designated, filter, clock: deps.clock, counts,
     onListed(query, verdict, address) {

@@ -137,8 +137,8 @@ function createGiver(parts: ResolverParts, counts: ResolverCounts): Giver {
     const wish = judged === null || judged.verdict.isFinal ? null : parts.filter.serverRules;
     if (judged === null || wish === null) return give(asked, answer, ageSeconds);
     const { facts } = answer;
-    const last = facts.names.findLast(({ section }) => section === "cname")?.name ?? judged.query.name;
-    parts.nameServers.find(last, wish, (nameServers) => give(asked, answer, ageSeconds, null, { ...facts, nameServers }));
+    const aliases = facts.names.filter(({ section }) => section === "cname").map(({ name }) => name);
+    parts.nameServers.find([judged.query.name, ...aliases], wish, (nameServers) => give(asked, answer, ageSeconds, null, { ...facts, nameServers }));
   };
   return { give, giveJudged, giveCode, isTaken };
 }

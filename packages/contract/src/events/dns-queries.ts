@@ -6,6 +6,11 @@ export const DNS_QUERY_LEVELS = ["off", "counts", "blocked", "all"] as const;
 /** One of `DNS_QUERY_LEVELS`. */
 export type DnsQueryLevel = (typeof DNS_QUERY_LEVELS)[number];
 
+/** Of two levels the stricter one: the one with which less is reported. Null is no wish, and the other one holds. */
+export function stricterDnsQueryLevel(level: DnsQueryLevel, other: DnsQueryLevel | null): DnsQueryLevel {
+  return other !== null && DNS_QUERY_LEVELS.indexOf(other) < DNS_QUERY_LEVELS.indexOf(level) ? other : level;
+}
+
 /** What became of a query: `observed`, a list that is only observed would have blocked it. */
 export const DNS_QUERY_ACTIONS = ["resolved", "blocked", "observed"] as const;
 /** One of `DNS_QUERY_ACTIONS`. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { DNS_QUERY_ACTIONS } from "../events/dns-queries.ts";
+import { DNS_QUERY_ACTIONS, DNS_QUERY_LEVELS } from "../events/dns-queries.ts";
 import { Id, Instant, IpAddress } from "../values.ts";
 import { IdPageQuery, PeriodQuery } from "./envelopes.ts";
 
@@ -52,7 +52,7 @@ export const DnsStats = z.object({
   left_out: z.int().describe("Queries that are in no row, because there were too many different ones."),
   levels: z.array(z.object({
     site_id: Id.describe("The site."), level: z.string().describe("How much its resolver reports: `counts`, `blocked` or `all`."), at: Instant.describe("When it reported last."),
-  })).describe("What resolvers of sites report, which is decided in their own configuration (`[queries]` of `dns.toml`)."),
+  })).describe("What resolvers of sites report, by their own configuration (`[queries]` of `dns.toml`) or the site's setting (`/dns/queries/settings`), whichever is stricter."),
   hours: z.array(z.object({ hour: Instant.describe("The hour, by its begin."), ...Totals })).describe("Each hour in which something was asked."),
   top_names: TopNames.describe("Names that were asked for most."), top_blocked: TopNames.describe("Names that were blocked most."),
   top_clients: z.array(z.object({
@@ -63,3 +63,25 @@ export const DnsStats = z.object({
   is_partial: z.boolean().describe("Whether there were too many rows to read them all: then names, clients and lists are of the newest."),
 });
 export type DnsStats = z.infer<typeof DnsStats>;
+
+/** Days that queries can be kept. */
+export const MAX_DNS_QUERY_DAYS = 366;
+
+const SettingFields = {
+  level: z.enum(DNS_QUERY_LEVELS).nullable().describe("How much of what clients ask the site's resolvers report at most: `off`, nothing; `counts`, how many; `blocked`, also who asked for which names that lists have; `all`, for any names. Null: what `dns.toml` on the "
+    + "probe's machine says. Of both the stricter one holds."),
+  keep_days: z.number().min(1).max(MAX_DNS_QUERY_DAYS).nullable().describe("For how many days it is kept what the site's clients asked. Null for the collector's own `keep_query_days`. Of both the shorter one holds."),
+};
+
+/** What a site's log of queries may have. */
+export const DnsQuerySettings = z.object({
+  site_id: Id.describe("The site."),
+  ...SettingFields,
+  changed_by: z.string().nullable().describe("Name of the user who changed it last. Null where it never was changed."),
+  changed_at: Instant.nullable().describe("When it was changed last. Null likewise."),
+});
+export type DnsQuerySettings = z.infer<typeof DnsQuerySettings>;
+
+/** Fields left out stay. */
+export const DnsQuerySettingsUpdate = z.strictObject(z.object(SettingFields).partial().shape);
+export type DnsQuerySettingsUpdate = z.infer<typeof DnsQuerySettingsUpdate>;

@@ -7,8 +7,14 @@ export interface AnswerFacts {
   readonly names: readonly { readonly section: "cname" | "svcb"; readonly name: string }[];
   /** Addresses, four or sixteen bytes each, also those of hints. */
   readonly addresses: readonly Uint8Array[];
-  /** Servers that answer for the last name and for the zones above it; empty where nobody asked for them. */
-  readonly nameServers: { readonly names: readonly string[]; readonly addresses: readonly Uint8Array[] };
+  /** Of the question's name, then of each of `names`, in their order; left out where nobody asked for them. */
+  readonly nameServers: readonly ServerFacts[];
+}
+
+/** The servers that answer for a name and for the zones above it. */
+export interface ServerFacts {
+  readonly names: readonly string[];
+  readonly addresses: readonly Uint8Array[];
 }
 
 /** Longer chains are cut: no resolver follows as many. */
@@ -23,7 +29,7 @@ export function readAnswerFacts(message: Pick<DnsMessage, "answers">): AnswerFac
   const addresses = message.answers.flatMap(({ data }) => (data.kind === "address" ? [data.address] : []));
   return {
     names: [...aliases, ...targets].slice(0, MAX_NAMES), addresses: [...addresses, ...services.flatMap(({ hints }) => hints)].slice(0, MAX_ADDRESSES),
-    nameServers: { names: [], addresses: [] },
+    nameServers: [],
   };
 }
 

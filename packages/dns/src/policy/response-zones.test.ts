@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { judge } from "../testing/policy-case.ts";
+import type { DnsRules } from "./policy.ts";
 
 const zones = (...texts: readonly string[]) => texts.map((text) => ({ format: "rpz", text }) as const);
 const answer = (...addresses: readonly string[]) => ({ addresses: addresses.map((one) => Uint8Array.from(one.split(".").map(Number))) });
@@ -35,7 +36,7 @@ test("the first zone decides, whatever a later one has", () => {
 
 test("within a zone the order is client-IP, QNAME, IP, NSDNAME, NSIP", () => {
   const lines = ["32.20.2.0.192.rpz-client-ip CNAME rpz-drop.", "a.example CNAME .", "32.1.2.0.192.rpz-ip CNAME *.", "ns.bad.rpz-nsdname A 192.0.2.7", "32.53.2.0.192.rpz-nsip CNAME rpz-tcp-only."];
-  const facts = { ...answer("192.0.2.1"), nameServers: { names: ["ns.bad"], addresses: [Uint8Array.of(192, 0, 2, 53)] } };
+  const facts = { ...answer("192.0.2.1"), nameServers: [{ names: ["ns.bad"], addresses: [Uint8Array.of(192, 0, 2, 53)] }] };
   const triggers = lines.map((_, index) => judge(zones(lines.slice(index).toReversed().join("\n")), "a.example", { answer: facts }).rule?.trigger);
   expect(triggers).toEqual(["client-ip", "qname", "ip", "nsdname", "nsip"]);
 });
@@ -55,6 +56,18 @@ test("the earlier name of a chain decides, whatever zone has it", () => {
   expect(judge(zones("32.1.2.0.192.rpz-ip CNAME .", "two.example CNAME *."), "a.example", { answer: facts }).answer?.kind).toBe("nodata");
   expect(judge(zones("32.1.2.0.192.rpz-ip CNAME .", "two.example CNAME *."), "a.example", { answer: facts, rules: () => ({ waitsForAnswer: true }) }).answer?.kind).toBe("nxdomain");
   expect(judge(zones("one.example CNAME rpz-passthru.\n32.1.2.0.192.rpz-ip CNAME ."), "a.example", { answer: facts }).action).toBe("allow");
+});
+
+test("servers of each name of a chain count at its place, and those of one that is allowed do not", () => {
+  const servers = (name: string) => ({ names: [name], addresses: [] });
+  const facts = { names: [{ section: "cname", name: "one.example" }] as const, ...answer("192.0.2.1"), nameServers: [servers("ns.first"), servers("ns.last")] };
+  const ruleOf = (text: string, rules: Partial<DnsRules> = {}) => judge(zones(text), "a.example", { answer: facts, rules: () => rules }).rule?.name;
+  expect(ruleOf("ns.last.rpz-nsdname CNAME .")).toBe("ns.last");
+  expect(ruleOf("ns.first.rpz-nsdname CNAME .\none.example CNAME *.\nns.last.rpz-nsdname CNAME *.")).toBe("ns.first");
+  expect(ruleOf("one.example CNAME *.\nns.last.rpz-nsdname CNAME .")).toBe("one.example");
+  expect(ruleOf("ns.last.rpz-nsdname CNAME .\n32.1.2.0.192.rpz-ip CNAME *.")).toBe("192.0.2.1/32");
+  const allowed = { allowances: [{ id: "1", name: "one.example", hasSubdomains: false, scope: { kind: "everyone" }, untilMs: null }] } as const;
+  expect([ruleOf("ns.last.rpz-nsdname CNAME .", allowed), ruleOf("ns.first.rpz-nsdname CNAME .", allowed)]).toEqual([undefined, "ns.first"]);
 });
 
 test("zones that wait keep their order where an earlier one decides by the answer", () => {

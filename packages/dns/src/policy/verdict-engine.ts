@@ -1,7 +1,7 @@
 import type { RuleTrigger } from "../lists/list-rule.ts";
 import type { NameSet } from "../names/name-set.ts";
 import { type ActivePolicy, createPolicyFinder } from "./active-policy.ts";
-import { addressRecord, type AnswerFacts } from "./answer-facts.ts";
+import { addressRecord, type AnswerFacts, type ServerFacts } from "./answer-facts.ts";
 import { decide, type Decision, isIntervention } from "./decision.ts";
 import { decideFilter, withoutCancelled } from "./filter-lists.ts";
 import type { Allowance, DnsQuery, DnsRules } from "./policy.ts";
@@ -211,16 +211,22 @@ function questionPlace({ name, client }: DnsQuery): Place {
   ];
 }
 
-/** The places of a chain; addresses and servers belong to its last name, or come behind it. */
-function answerPlaces(query: DnsQuery, names: AnswerFacts["names"], { addresses, nameServers }: AnswerFacts, withQuestion: boolean): readonly Place[] {
+/** The places of a chain: each name with its servers, the addresses with the last one. */
+function answerPlaces(query: DnsQuery, names: AnswerFacts["names"], answer: AnswerFacts, waits: boolean): readonly Place[] {
+  const addresses = answer.addresses.map(byAddress("ip", "address"));
+  const ofServers = [serverSubjects(answer.nameServers[0]), ...names.map((one) => serverSubjects(answer.nameServers[answer.names.indexOf(one) + 1]))];
   const ofNames = names.map(({ section, name }): Place => [{ trigger: "qname", record: { section, value: name }, address: null }]);
-  const byAddress = (trigger: "ip" | "nsip", section: "address" | "name-server") => (address: Uint8Array): Subject => ({ trigger, record: addressRecord(section, address), address });
-  const last: Place = [
-    ...addresses.map(byAddress("ip", "address")),
-    ...nameServers.names.map((value): Subject => ({ trigger: "nsdname", record: { section: "name-server", value }, address: null })),
-    ...nameServers.addresses.map(byAddress("nsip", "name-server")),
-  ];
-  const places = withQuestion ? [questionPlace(query), ...ofNames] : ofNames;
-  // Zones that do not wait judge every name when it is met, and the answer after them all.
-  return withQuestion ? [...places.slice(0, -1), [...(places.at(-1) ?? []), ...last]] : [...places, last];
+  // Zones that do not wait judge every name when it is met, then its servers; at the end the answer, too.
+  if (!waits) return ofServers.flatMap((servers, index): readonly Place[] => [...(index === 0 ? [] : [ofNames[index - 1] ?? []]), index === names.length ? [...addresses, ...servers] : servers]);
+  const places = [questionPlace(query), ...ofNames];
+  return places.map((place, index) => [...place, ...(ofServers[index] ?? []), ...(index === names.length ? addresses : [])]);
+}
+
+function serverSubjects(servers: ServerFacts | undefined): Place {
+  if (!servers) return [];
+  return [...servers.names.map((value): Subject => ({ trigger: "nsdname", record: { section: "name-server", value }, address: null })), ...servers.addresses.map(byAddress("nsip", "name-server"))];
+}
+
+function byAddress(trigger: "ip" | "nsip", section: "address" | "name-server"): (address: Uint8Array) => Subject {
+  return (address) => ({ trigger, record: addressRecord(section, address), address });
 }

@@ -36,6 +36,6 @@ export function judge(lists: readonly TestList[], name: string, changes: CaseCha
   const steps: VerdictStep[] = [];
   const question = engine.judgeQuestion(query, (step) => steps.push(step));
   if (!changes.answer) return { ...question, steps };
-  const answer: AnswerFacts = { names: [], addresses: [], nameServers: { names: [], addresses: [] }, ...changes.answer };
+  const answer: AnswerFacts = { names: [], addresses: [], nameServers: [], ...changes.answer };
   return { ...engine.judgeAnswer(query, question, answer, (step) => steps.push(step)), steps };
 }

@@ -47,6 +47,7 @@ import * as dnsQueries from "./0059-dns-queries.ts";
 import * as anomalies from "./0060-anomalies.ts";
 import * as dnsTransfers from "./0060-dns-transfers.ts";
 import * as honeypots from "./0061-honeypots.ts";
+import * as dnsQuerySettings from "./0062-dns-query-settings.ts";
 
 /**
  * Every migration by name, applied in the order of the names. What a released one does to a database never changes; where two columns
@@ -101,4 +102,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0060-anomalies": anomalies,
   "0060-dns-transfers": dnsTransfers,
   "0061-honeypots": honeypots,
+  "0062-dns-query-settings": dnsQuerySettings,
 };

@@ -49,6 +49,8 @@ export interface DnsTables {
   };
   /** What the probes of a site were given last; `digest` is of what it was made of. */
   dns_site_bundles: { site_id: string; tenant_id: string; version: number; digest: string; rules: number; bytes: number; error: string | null; built_at: string };
+  /** How much of what a site's clients ask is reported (`DNS_QUERY_LEVELS`) and kept at most; null where nobody decided it here. */
+  dns_query_settings: { site_id: string; tenant_id: string; level: string | null; keep_days: number | null; changed_by: string; changed_at: string };
   /** What the resolvers of a site were asked in an hour, in all; `entries` are its rows of `dns_queries`, `left_out` queries that are in none. */
   dns_query_hours: {
     site_id: string; hour: string; tenant_id: string; queries: number; from_cache: number; failed: number; blocked: number; observed: number; left_out: number; entries: number;

@@ -11,6 +11,7 @@ import type { NamesThread } from "./names/names-thread.ts";
 import type { Judgement } from "./names/tasks.ts";
 import { requireName } from "./policies/scope.ts";
 import type { DeviceFacts, PoliciesStore } from "./policies/store.ts";
+import type { QuerySettingsStore } from "./queries/settings-store.ts";
 
 /** Judges names as resolvers do. */
 export interface CheckService {
@@ -25,12 +26,12 @@ const DAY_MS = 86_400_000;
 const NO_ADDRESS = new Uint8Array(4);
 
 /** Over the same lists and decisions that bundles are made of. */
-export function createCheckService({ lists, policies, thread, clock }: {
-  readonly lists: ListsStore; readonly policies: PoliciesStore; readonly thread: Pick<NamesThread, "judge">; readonly clock: Pick<Clock, "now">;
+export function createCheckService({ lists, policies, querySettings, thread, clock }: {
+  readonly lists: ListsStore; readonly policies: PoliciesStore; readonly querySettings: Pick<QuerySettingsStore, "all">; readonly thread: Pick<NamesThread, "judge">; readonly clock: Pick<Clock, "now">;
 }): CheckService {
   const judge = async (tenantId: string, { name, type, chain, siteId, device }: { readonly name: string; readonly type: number; readonly chain: readonly string[]; readonly siteId: string; readonly device: DeviceFacts | null }) => {
     const atMs = clock.now();
-    const site = await siteDnsOf(await readTenantDns({ lists, policies }, tenantId, toInstant(atMs)), siteId, policies);
+    const site = await siteDnsOf(await readTenantDns({ lists, policies, querySettings }, tenantId, toInstant(atMs)), siteId, policies);
     const client: DnsClient = { deviceId: device?.id ?? null, groupIds: device?.groups ?? [], vlanId: null, siteId, address: addressOf(device), names: device ? [device.name] : [] };
     const judgement = await thread.judge({
       key: `${siteId} ${site.namesKey}`, rules: rulesOfSite(site.policy, siteId), chain, query: { name, type, atMs, isUdp: true, client: createClientFinder({ siteId, devices: site.policy.devices, vlans: site.policy.vlans })(client) },

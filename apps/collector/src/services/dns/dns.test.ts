@@ -1,53 +1,22 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { DnsAllowance, DnsCheck, DnsList, DnsListVersion, DnsPolicy, listEnvelope, readDnsBundle } from "@lanthorn/contract";
-import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createTargetPolicy } from "../../deliveries/sending/target-policy.ts";
-import { startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
-import { createFeedClient } from "../feeds/fetching/client.ts";
-import { download } from "../feeds/fetching/download.ts";
-import { type FeedServer, startFeedServer } from "../feeds/testing/feed-server.ts";
-import { singleKey } from "../../sealing/keyring.ts";
-import { createSealing } from "../../sealing/sealing.ts";
-import { createIpam } from "../ipam/ipam.ts";
-import type { PublishBundle } from "./bundles/site-bundles.ts";
-import { type Dns, openDns } from "./open.ts";
+import { type DnsGateway, startDnsGateway } from "./testing/dns-gateway.ts";
 
-type Published = Parameters<PublishBundle>[0];
-
-let source: FeedServer;
-let gateway: TestGateway;
-let tenant: TestTenant;
-let dns: Dns;
-let clock: FakeClock;
-let published: Published[];
+let source: DnsGateway["source"];
+let gateway: DnsGateway["gateway"];
+let tenant: DnsGateway["tenant"];
+let dns: DnsGateway["dns"];
+let clock: DnsGateway["clock"];
+let published: DnsGateway["published"];
 let folder: string;
+let close: DnsGateway["close"];
 beforeEach(async () => {
-  source = await startFeedServer();
-  folder = mkdtempSync(join(tmpdir(), "lanthorn-dns-"));
-  published = [];
-  clock = createFakeClock(Date.UTC(2026, 0, 1));
-  gateway = await startTestGateway({
-    alerts: true,
-    modules(parts) {
-      const client = createFeedClient({ clock: parts.clock, policy: createTargetPolicy(["127.0.0.1"]), resolve: () => Promise.resolve([]), userAgent: "test" }, { ca: null, proxy: null });
-      dns = openDns({ data_dir: folder }, {
-        ...parts, clock, sealing: createSealing(singleKey(new Uint8Array(32))), log: silentLog, events: parts.log, fetchFile: (request) => download({ client, clock: parts.clock }, request), addressesOf: (url) => client.addressesOf(url), onPublished: async () => {}, random: () => 0.5,
-        publish: (bundle) => Promise.resolve(published.push(bundle) > 0),
-      });
-      return [dns, createIpam(parts)];
-    },
-  });
-  tenant = await gateway.createTenant("admin");
+  ({ source, gateway, tenant, dns, clock, published, folder, close } = await startDnsGateway());
 });
-afterEach(async () => {
-  await gateway.stop();
-  await source.close();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => close());
 
 const call = (method: string, path: string, body?: unknown, of = tenant) => gateway.call(method, `/api/v1/dns${path}`, of.token, body);
 const create = async (wish: object) => DnsList.parse((await call("POST", "/lists", wish)).body);
@@ -68,7 +37,7 @@ const enforce = async () => {
   for (const { id } of listEnvelope(DnsPolicy).parse((await call("GET", "/policies")).body).data) expect((await call("PUT", `/policies/${id}`, { mode: "enforce" })).status).toBe(200);
 };
 const bundle = () => {
-  const last = published.at(-1) as Published;
+  const last = published.at(-1) as DnsGateway["published"][number];
   const opened = readDnsBundle(last.files);
   if (!opened.ok) throw new Error(opened.message);
   return { ...opened, last, text: opened.lists.lists.map(({ parts }) => parts.map((path) => gunzipSync(last.files.get(path) as Buffer).toString()).join("")) };

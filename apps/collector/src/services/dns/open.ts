@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Clock, type Log, nextTurn, toInstant } from "@lanthorn/runtime";
+import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import type { EventLog } from "../../events/log.ts";
@@ -10,20 +10,25 @@ import type { ServiceModule } from "../../service-module.ts";
 import type { Sealing } from "../../sealing/sealing.ts";
 import type { FetchFile } from "../../sources/fetch-source.ts";
 import { createSourceHealth } from "../../sources/source-health.ts";
+import { createDueUpdates } from "../../sources/update-due.ts";
 import { type PublishBundle, publishSiteBundles } from "./bundles/site-bundles.ts";
 import { createSiteBundlesStore } from "./bundles/store.ts";
 import { createCheckService } from "./check.ts";
 import { createListsService } from "./lists/service.ts";
 import { createListsStore } from "./lists/store.ts";
 import type { ZoneFetchDependencies } from "./transfers/fetch-zone.ts";
+import { removeStrayZones, removeZone } from "./transfers/zone-files.ts";
 import { createVersionsService } from "./lists/versions.ts";
 import { updateList } from "./lists/update-list.ts";
 import { createNamesThread } from "./names/names-thread.ts";
 import { createDecisionsService } from "./policies/decisions.ts";
 import { createPoliciesService } from "./policies/policies.ts";
 import { createPoliciesStore } from "./policies/store.ts";
+import { forgetQueries } from "./queries/forget-queries.ts";
 import { createQueriesReaction } from "./queries/reaction.ts";
 import { createQueriesService } from "./queries/service.ts";
+import { createQuerySettingsService } from "./queries/settings.ts";
+import { createQuerySettingsStore } from "./queries/settings-store.ts";
 import { createQueriesStore } from "./queries/store.ts";
 import { dnsRoutes, listsRoutes, policiesRoutes, queriesRoutes } from "./routes.ts";
 
@@ -36,8 +41,7 @@ export interface Dns extends ServiceModule {
 }
 
 const LOOK_EVERY_MS = 15_000;
-const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
-const FORGOTTEN_AT_ONCE = 500;
+const HOUR_MS = 3_600_000;
 
 /**
  * @param deps.events See `EventLog`. @param deps.published After events were committed.
@@ -53,50 +57,51 @@ export function openDns({ data_dir: dataDir, feeds: { alert_after_hours: alertAf
 }): Dns {
   const { audit, clock, log } = deps;
   const directory = join(dataDir, "dns-lists");
-  const [lists, policies, bundles] = [createListsStore(deps), createPoliciesStore(deps), createSiteBundlesStore(deps)];
+  const [lists, policies, bundles, querySettings] = [createListsStore(deps), createPoliciesStore(deps), createSiteBundlesStore(deps), createQuerySettingsStore(deps)];
   const thread = createNamesThread({ clock, log });
   const health = createSourceHealth({ ...deps, store: lists, what: { feed: "dns-list", title: "Block list" }, alertAfterMs: alertAfterHours * HOUR_MS });
   const bundling = createJob({ clock, log }, {
     name: "dns-bundles", everyMs: LOOK_EVERY_MS, who: "one replica", failure: "bundles of block lists could not be made, trying again in some seconds",
-    run: (stopped) => publishSiteBundles({ ...deps, store: bundles, lists, policies }, stopped),
+    run: (stopped) => publishSiteBundles({ ...deps, store: bundles, lists, policies, querySettings }, stopped),
   });
   const onChanged = () => void bundling.runSoon();
   const protectedNames = async (tenantId: string) =>
     (await policies.decisions(null, tenantId, toInstant(clock.now()))).filter(({ kind }) => kind === "protect").map(({ name }) => name);
+  const due = createDueUpdates({
+    due: () => lists.due(toInstant(clock.now())), look: () => health.check(), clock, lookEveryMs: LOOK_EVERY_MS,
+    update: (row, stopped) => updateList({ ...deps, store: lists, thread, random: deps.random ?? Math.random, directory, protectedNames, onChanged }, row, stopped),
+  });
+  const onDue = () => {
+    due.wake();
+    void updates.runSoon();
+  };
+  const strayZones = createRetentionJob({ clock, log }, {
+    name: "dns-zones-retention", everyMs: HOUR_MS, atStart: true, who: "each replica", what: "zones of lists that are gone", run: () => removeStrayZones(directory, lists.existing),
+  });
   const updates = createJob({ clock, log }, {
     name: "dns-lists", everyMs: LOOK_EVERY_MS, who: "one replica", failure: "block lists could not be updated, trying again in some seconds",
     async run(stopped) {
       mkdirSync(directory, { recursive: true, mode: 0o750 });
-      for (const row of await lists.due(toInstant(clock.now()))) {
-        if (stopped.aborted) return;
-        await updateList({ ...deps, store: lists, thread, random: deps.random ?? Math.random, directory, protectedNames, onChanged }, row, stopped);
-      }
+      await due.run(stopped);
       await health.check();
     },
   });
-  const check = createCheckService({ lists, policies, thread, clock });
+  const check = createCheckService({ lists, policies, querySettings, thread, clock });
   const policiesService = createPoliciesService({ store: policies, audit, clock, onChanged, listExists: async (trx, tenantId, id) => (await lists.byId(trx, tenantId, id)) !== null });
   const queries = createQueriesStore(deps);
   const forgetting = createRetentionJob({ clock, log }, {
     name: "dns-queries-retention", everyMs: HOUR_MS, who: "one replica", what: "old DNS queries",
-    async run(stopped) {
-      for (let total = 0; ;) {
-        const gone = await queries.forget(toInstant(clock.now() - keepDays * DAY_MS), FORGOTTEN_AT_ONCE);
-        total += gone;
-        if (gone < FORGOTTEN_AT_ONCE || stopped.aborted) return total;
-        await nextTurn();
-      }
-    },
+    run: (stopped) => forgetQueries({ store: queries, settings: querySettings, keepDays, clock }, stopped),
   });
   const services = {
-    check, bundles, queries: createQueriesService({ store: queries, clock }), policies: policiesService, versions: createVersionsService({ store: lists, audit, clock, onChanged }),
+    check, bundles, queries: createQueriesService({ store: queries, clock }), querySettings: createQuerySettingsService({ store: querySettings, audit, clock, onChanged }), policies: policiesService, versions: createVersionsService({ store: lists, audit, clock, onChanged }),
     lists: createListsService({
-      ...deps, store: lists, thread, protectedNames, onFirst: policiesService.addFirst, onGone: health.end, published: deps.published, onChanged, onDue: () => void updates.runSoon(),
+      ...deps, store: lists, thread, protectedNames, onFirst: policiesService.addFirst, onGone: health.end, published: deps.published, onChanged, onDue, forgetZone: (id) => removeZone(directory, id),
     }),
     decisions: createDecisionsService({ store: policies, audit, clock, onChanged, blockedName: check.blockedName }),
   };
   return {
-    name: "dns", mount: "gateway", routes: [listsRoutes(services), policiesRoutes(services), dnsRoutes(services), queriesRoutes(services)], updates, bundling, jobs: [updates, bundling], retention: [forgetting],
+    name: "dns", mount: "gateway", routes: [listsRoutes(services), policiesRoutes(services), dnsRoutes(services), queriesRoutes(services)], updates, bundling, jobs: [updates, bundling], retention: [forgetting, strayZones],
     reactions: { queries: createQueriesReaction({ keepDays }) },
     close: () => thread.close(),
   };

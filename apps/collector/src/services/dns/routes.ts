@@ -11,6 +11,7 @@ import type { VersionsService } from "./lists/versions.ts";
 import type { DecisionsService } from "./policies/decisions.ts";
 import type { PoliciesService } from "./policies/policies.ts";
 import type { QueriesService } from "./queries/service.ts";
+import type { QuerySettingsService } from "./queries/settings.ts";
 
 /** What the routes of the filtering resolver use. */
 export interface DnsServices {
@@ -21,6 +22,7 @@ export interface DnsServices {
   readonly check: CheckService;
   readonly bundles: Pick<SiteBundlesStore, "all">;
   readonly queries: QueriesService;
+  readonly querySettings: QuerySettingsService;
 }
 
 const { endpoint, routes } = endpointsOf<DnsServices>();
@@ -175,10 +177,22 @@ export const dnsRoutes = routes(
 export const queriesRoutes = routes(
   endpoint("sensors:read", dnsOperations.listDnsQueries, {
     summary: "List what clients asked of resolvers",
-    description: "Queries of a client that are alike, counted by the hour. Who asked for which names is there only as far as a site's resolver reports it, which its own configuration decides: `report` in `[queries]` of `dns.toml`, "
-    + "`off`, `counts` (the default: numbers alone), `blocked` (names that lists have) or `all`. The collector keeps it for `keep_query_days` (7), at most 20,000 rows an hour and 200,000 of a site; what is more is counted as `left_out` in `/dns/stats`.",
+    description: "Queries of a client that are alike, counted by the hour. Who asked for which names is there only as far as a site's resolver reports it: `report` in `[queries]` of its `dns.toml` and the site's setting (`/dns/queries/settings`) say how much, "
+    + "and the stricter one holds: `off`, `counts` (the default: numbers alone), `blocked` (names that lists have) or `all`. The collector keeps it for `keep_query_days` (7), or as the site's setting says for less, at most 20,000 rows an hour and 200,000 of a site; what is more is counted as `left_out` in `/dns/stats`.",
     answer: "Rows, the newest first", also: missing("No such site"),
   }, async (c, { queries }) => c.json(toAnswer(await queries.list(identityOf(c).tenantId, c.req.valid("query"))), 200)),
+  endpoint("sensors:read", dnsOperations.listDnsQuerySettings, {
+    summary: "List how much of what clients ask is reported and kept", answer: "A setting for each site",
+  }, async (c, { querySettings }) => c.json(toAnswer(await querySettings.list(identityOf(c).tenantId, c.req.valid("query"))), 200)),
+  endpoint("sensors:read", dnsOperations.readDnsQuerySettings, {
+    summary: "Read how much of what a site's clients ask is reported and kept", answer: "The setting",
+  }, async (c, { querySettings }) => c.json(await querySettings.read(identityOf(c).tenantId, c.req.valid("param").site_id), 200)),
+  endpoint("sensors:write", dnsOperations.updateDnsQuerySettings, {
+    summary: "Change how much of what a site's clients ask is reported and kept",
+    description: "Fields left out stay. The level reaches the site's resolvers within a minute. It cannot make one report more than its own `dns.toml` allows: of both the stricter one holds. What a probe still reports beyond it is not kept. "
+    + "What is there already goes when its days are over: with a shorter `keep_days`, within an hour.",
+    example: { level: "counts", keep_days: 3 }, answer: "The setting",
+  }, async (c, { querySettings }) => c.json(await querySettings.update(actorOf(c), c.req.valid("param").site_id, c.req.valid("json")), 200)),
   endpoint("sensors:read", dnsOperations.readDnsStats, {
     summary: "Read how much was asked of resolvers", description: "In whole hours of up to 7 days, with the names, clients and lists that were there most, as far as they are reported.", answer: "Numbers", also: missing("No such site"),
   }, async (c, { queries }) => c.json(await queries.stats(identityOf(c).tenantId, c.req.valid("query")), 200)),

@@ -12,6 +12,7 @@ import { createJob, createRetentionJob, type Job } from "../../jobs/job.ts";
 import type { ServiceModule } from "../../service-module.ts";
 import type { FetchFile } from "../../sources/fetch-source.ts";
 import { createSourceHealth } from "../../sources/source-health.ts";
+import { createDueUpdates } from "../../sources/update-due.ts";
 import { publishSiteBundles, type PublishBundle } from "./bundles/site-bundles.ts";
 import { createSiteBundlesStore } from "./bundles/store.ts";
 import { createCountsStore } from "./noise/counts-store.ts";
@@ -78,14 +79,19 @@ export function openIds({ data_dir: dataDir, feeds: { alert_after_hours: alertAf
   });
   const onChanged = () => void bundling.runSoon();
   const networks = createNetworksService({ store: createNetworksStore(deps), noise, audit, onChanged });
+  const due = createDueUpdates({
+    due: () => store.due(toInstant(clock.now())), look: () => health.check(), clock, lookEveryMs: LOOK_EVERY_MS,
+    update: (row, stopped) => updateRuleset({ ...deps, store, thread, random: deps.random ?? Math.random, directory, onChanged }, row, stopped),
+  });
+  const onDue = () => {
+    due.wake();
+    void updates.runSoon();
+  };
   const updates = createJob({ clock, log }, {
     name: "ids-rulesets", everyMs: LOOK_EVERY_MS, who: "one replica", failure: "rule sets could not be updated, trying again in some seconds",
     async run(stopped) {
       mkdirSync(directory, { recursive: true, mode: 0o750 });
-      for (const row of await store.due(toInstant(clock.now()))) {
-        if (stopped.aborted) return;
-        await updateRuleset({ ...deps, store, thread, random: deps.random ?? Math.random, directory, onChanged }, row, stopped);
-      }
+      await due.run(stopped);
       await health.check();
     },
   });
@@ -95,7 +101,7 @@ export function openIds({ data_dir: dataDir, feeds: { alert_after_hours: alertAf
   const services = {
     versions, networks,
     overrides, rules: createRulesService({ rulesets: store, noise, counts, thread: asked }), stats: createStatsService({ counts, store: noise, clock }),
-    rulesets: createRulesetsService({ store, thread: asked, audit, clock, onFirst: overrides.addFirst, onGone: health.end, published: deps.published, onChanged, onDue: () => void updates.runSoon() }),
+    rulesets: createRulesetsService({ store, thread: asked, audit, clock, onFirst: overrides.addFirst, onGone: health.end, published: deps.published, onChanged, onDue }),
     suppressions: createSuppressionsService({ store: noise, audit, clock, probeStates: (tenantId) => readIdsStates(reads, tenantId), onChanged }),
     trials: createTrialsService({ trials, rulesets: store, noise, thread: asked, captures: deps.captures, addressesOf: networks.variablesOf }),
     support: createSupportService({ reads, rulesets: store, noise, thread: asked, bundles: siteBundles }),

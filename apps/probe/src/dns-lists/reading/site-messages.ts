@@ -1,3 +1,4 @@
+import type { DnsQueryLevel } from "@lanthorn/contract/uplink";
 import type { SiteDevice, SitePolicy, VlanNetwork } from "@lanthorn/dns";
 
 /** What the thread is started with. */
@@ -20,7 +21,10 @@ export type SiteRead =
   | { readonly kind: "none" }
   | { readonly kind: "fault"; readonly reason: string }
   | {
-    readonly kind: "read"; readonly policy: SitePolicy & { readonly site_id: string; readonly devices: readonly SiteDevice[]; readonly vlans?: readonly VlanNetwork[] | undefined };
+    readonly kind: "read";
+    readonly policy: SitePolicy & {
+      readonly site_id: string; readonly devices: readonly SiteDevice[]; readonly vlans?: readonly VlanNetwork[] | undefined; readonly queries?: { readonly level: DnsQueryLevel } | undefined;
+    };
     /** By which names are the same as those of another version. */
     readonly names: string;
     /** A whole set; null where the names are those that are held. */

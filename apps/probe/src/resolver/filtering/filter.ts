@@ -1,5 +1,6 @@
 /** Judges queries by the block lists of this machine and those of the collector. Without a list, and while none was read, every name resolves. */
 import { type AnswerFacts, createClientFinder, createVerdictEngine, type DnsQuery, type FindClient, type NameSet, type Verdict, type VerdictEngine } from "@lanthorn/dns";
+import type { DnsQueryLevel } from "@lanthorn/contract/uplink";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { createSiteLists, type SiteContent } from "../../dns-lists/reading/site-lists.ts";
 import type { NeighborTable } from "../clients/neighbor-table.ts";
@@ -18,6 +19,8 @@ export interface Filter {
   readonly serverRules: NameServerWish | null;
   /** For people; "" where it is none of those that count now. */
   policyName(policyId: string | null): string;
+  /** How much of what clients ask may be reported, as the collector says for the site; null where it says nothing. Numbers alone while what it says is there and was not read. */
+  readonly queryLevel: DnsQueryLevel | null;
   /** Reads lists whose files have changed, and the collector's. Resolves when that is done; never rejects. */
   refresh(): Promise<void>;
   /** Reads the collector's lists where the daemon has left others: one look at a file otherwise. */
@@ -53,6 +56,7 @@ export function createFilter({ lists, settings, collectorDirectory, neighbors, c
   const denies = settings.private_relay === "block" || settings.browser_dns === "block";
   let local: NameSet | null = null;
   let site: SiteContent | null = null;
+  let isSiteUnread = siteLists.hasChanged();
   let judge: Judge | null = denies ? { engine: createVerdictEngine([], rules), clientOf: null, hasMacs: false, serverRules: null } : null;
   let running: Promise<void> = Promise.resolve();
   let isLooking = false;
@@ -73,8 +77,9 @@ export function createFilter({ lists, settings, collectorDirectory, neighbors, c
   };
   const readSite = async () => {
     const found = await siteLists.read();
-    if (found !== undefined) site = found;
-    return found !== undefined;
+    if (found === undefined) return false;
+    [site, isSiteUnread] = [found, false];
+    return true;
   };
   // One after the other: two threads at once would need the memory of two.
   const run = (...readings: readonly (() => Promise<boolean>)[]): Promise<void> => {
@@ -103,6 +108,9 @@ export function createFilter({ lists, settings, collectorDirectory, neighbors, c
       return judge?.serverRules ?? null;
     },
     policyName: (policyId) => site?.policy.policies.find(({ id }) => id === policyId)?.name ?? rules.policies.find(({ id }) => id === policyId)?.name ?? "",
+    get queryLevel() {
+      return isSiteUnread ? "counts" : site?.policy.queries?.level ?? null;
+    },
     refresh: () => run(readLocal, readSite),
     look() {
       if (isLooking || !siteLists.hasChanged()) return;

@@ -1,5 +1,5 @@
 /** Which servers answer for a name, as response policy zones ask (NSDNAME, NSIP). A forwarder does not meet them: it asks for them, where a zone has such a rule. */
-import type { AnswerFacts } from "@lanthorn/dns";
+import type { AnswerFacts, ServerFacts } from "@lanthorn/dns";
 import { decodeDns, DNS_TYPE } from "@lanthorn/packets";
 import type { Clock } from "@lanthorn/runtime";
 import { type AnswerCache, keyOfQuestion } from "../cache/answer-cache.ts";
@@ -17,17 +17,20 @@ export interface NameServerWish {
 /** Finds them. */
 export interface NameServers {
   /**
-   * The servers of a name and of all names above it that have a dot: a rule about a zone's server is one about all that lies below.
+   * The servers of each name of a chain and of all names above it that have a dot: a rule about a zone's server is one about all that lies below.
+   * @param names The question's first. Of a long chain, those in its middle are not looked at.
    * @param onEnd Called once, at the latest after a second with what was found until then; at once with nothing where too many names are looked at already.
    */
-  find(name: string, wish: NameServerWish, onEnd: (servers: AnswerFacts["nameServers"]) => void): void;
+  find(names: readonly string[], wish: NameServerWish, onEnd: (servers: AnswerFacts["nameServers"]) => void): void;
 }
 
 /** Nobody waits for longer: a name whose servers are not known resolves. */
 const MAX_WAIT_MS = 1000;
 /** Zones that a name is in; deeper names are looked at from above. */
 const MAX_ZONES = 6;
-/** Names that are looked at together. Each takes some dozens of the lookups that all clients share, so that a flood of names leaves most of those to others. */
+/** Names of a chain: the question's and the last ones. */
+const MAX_CHAIN = 4;
+/** Names that are looked at together, of all chains. Each takes some dozens of the lookups that all clients share, so that a flood of names leaves most of those to others. */
 const MAX_RUNNING = 64;
 /** Of all zones together. */
 const [MAX_NAMES, MAX_ADDRESSES] = [16, 64];
@@ -47,12 +50,18 @@ export function createNameServers({ cache, lookups, clock }: { readonly cache: A
     const answers = await Promise.all([ask(name, DNS_TYPE.a), ask(name, DNS_TYPE.aaaa)]);
     return answers.flatMap((answer) => answer?.facts.addresses ?? []);
   };
+  /** @param isOver Whether nobody waits for it any more. */
+  const serversOf = async (name: string, { addresses }: NameServerWish, isOver: () => boolean): Promise<ServerFacts> => {
+    const names = [...new Set((await Promise.all(zonesOf(name).map(namesOf))).flat())].slice(0, MAX_NAMES);
+    return { names, addresses: addresses && !isOver() ? (await Promise.all(names.map(addressesOf))).flat().slice(0, MAX_ADDRESSES) : [] };
+  };
   let running = 0;
   return {
-    find(name, wish, onEnd) {
-      if (running >= MAX_RUNNING) return onEnd(NOBODY);
-      running += 1;
-      let found: AnswerFacts["nameServers"] = NOBODY;
+    find(names, wish, onEnd) {
+      const looked = Math.min(names.length, MAX_CHAIN);
+      if (running + looked > MAX_RUNNING) return onEnd([]);
+      running += looked;
+      const found: ServerFacts[] = names.map(() => NOBODY);
       let isEnded = false;
       const end = () => {
         if (isEnded) return;
@@ -60,11 +69,12 @@ export function createNameServers({ cache, lookups, clock }: { readonly cache: A
         onEnd(found);
       };
       const cancel = clock.after(MAX_WAIT_MS, end);
+      const look = async (name: string, index: number) => {
+        if (index === 0 || index > names.length - MAX_CHAIN) found[index] = await serversOf(name, wish, () => isEnded);
+      };
       const run = async () => {
-        const names = [...new Set((await Promise.all(zonesOf(name).map(namesOf))).flat())].slice(0, MAX_NAMES);
-        found = { names, addresses: [] };
-        if (wish.addresses && !isEnded) found = { names, addresses: (await Promise.all(names.map(addressesOf))).flat().slice(0, MAX_ADDRESSES) };
-        running -= 1;
+        await Promise.all(names.map(look));
+        running -= looked;
         cancel();
         end();
       };
@@ -73,7 +83,7 @@ export function createNameServers({ cache, lookups, clock }: { readonly cache: A
   };
 }
 
-const NOBODY: AnswerFacts["nameServers"] = { names: [], addresses: [] };
+const NOBODY: ServerFacts = { names: [], addresses: [] };
 
 /** A name and those above it that have a dot, the highest ones where there are many. */
 function zonesOf(name: string): readonly string[] {

@@ -5,8 +5,9 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DNS_TYPE } from "@lanthorn/packets";
-import { silentLog, systemClock } from "@lanthorn/runtime";
+import { createFakeClock, silentLog, systemClock } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { createSharing, siteFiles } from "../../dns-lists/testing/site-bundle.ts";
 import { ask } from "../testing/ask.ts";
 import { address, createOpened } from "../testing/opened.ts";
 import { LINK_SOCKET, type ListedThreat, type ReportedQueries } from "./messages.ts";
@@ -80,6 +81,25 @@ test("the socket is for owner and group alone; what a killed daemon left is repl
   listen();
   await expect.poll(() => existsSync(path())).toBe(true);
 });
+
+test.each([["all", "blocked", ["ads.example"]], ["all", "counts", []], ["counts", "all", []], ["all", null, ["ads.example", "other.example"]]] as const)(
+  "of the machine's own level %s and the site's %s the stricter one holds", async (report, level, expected) => {
+    const sharing = createSharing(folder);
+    await sharing.leave(siteFiles({ ads: ["ads.example\n"] }, level === null ? {} : { queries: { level } }));
+    const clock = createFakeClock(1_800_000_000_000);
+    daemon = listenForResolver(join(sharing.directory, LINK_SOCKET), { clock: systemClock, log: silentLog, onThreat: () => true, onQueries: (reported) => queries.push(reported) > 0 });
+    await expect.poll(() => existsSync(join(sharing.directory, LINK_SOCKET))).toBe(true);
+    const upstream = await opened.server(({ questions: [asked] }) => ({ answers: [address(1, 60, asked?.name)] }));
+    const { port, refreshLists } = await opened.resolverOver([upstream], { collector_directory: sharing.directory, queries: { report } }, clock);
+    await ask(port, { questions: [{ name: "early.example", type: DNS_TYPE.a }], from: "127.0.0.5" });
+    await refreshLists();
+    for (const name of ["ads.example", "other.example"]) await ask(port, { questions: [{ name, type: DNS_TYPE.a }], from: "127.0.0.5" });
+    await expect.poll(() => daemon?.state() ?? null).not.toBeNull();
+    await clock.advance(15_000);
+    await expect.poll(() => queries.length).toBe(1);
+    expect([queries[0]?.level, queries[0]?.rows.map(({ name }) => name).toSorted()]).toEqual([level === "all" || level === null ? report : level, expected]);
+  },
+);
 
 test("hostile messages end their own connection and nothing else", async () => {
   listen();

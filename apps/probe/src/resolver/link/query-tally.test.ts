@@ -1,3 +1,4 @@
+import type { DnsQueryLevel } from "@lanthorn/contract/uplink";
 import type { Verdict } from "@lanthorn/dns";
 import { DNS_TYPE } from "@lanthorn/packets";
 import { expect, test } from "vitest";
@@ -10,9 +11,9 @@ const BLOCKED = { action: "block", rule, observed: null } as unknown as Verdict;
 const OBSERVED = { action: "allow", rule: null, observed: rule } as unknown as Verdict;
 const query = (name: string) => ({ name, type: DNS_TYPE.a, atMs: 1000 });
 
-function tallyOf(level: "off" | "counts" | "blocked" | "all") {
+function tallyOf(level: DnsQueryLevel | (() => DnsQueryLevel)) {
   const counts = createCounts();
-  const tally = createQueryTally(level, counts, 0);
+  const tally = createQueryTally(typeof level === "function" ? level : () => level, counts, 0);
   const sent: { readonly number: number; readonly queries: ReportedQueries }[] = [];
   const flush = (isTaken = true) => tally.flush(30_000, (number, queries) => {
     if (isTaken) sent.push({ number, queries });
@@ -70,4 +71,30 @@ test("whoever asks for one name after the other is held in bounded memory, and t
   }
   expect(rows + sent.reduce((sum, { queries }) => sum + queries.left_out, 0)).toBe(10_000);
   expect(sent.reduce((sum, one) => sum + one.queries.queries, 0)).toBe(10_000);
+});
+
+test("a level that falls holds for what waits and what is on its way, too; what is asked while it is off is never reported", () => {
+  let level: DnsQueryLevel = "all";
+  const { tally, sent, flush, ask } = tallyOf(() => level);
+  const last = () => ({ level: sent.at(-1)?.queries.level, queries: sent.at(-1)?.queries.queries, names: sent.at(-1)?.queries.rows.map(({ name }) => name) });
+  for (const [name, verdict] of [["good.example", null], ["bad.example", BLOCKED]] as const) ask(name, verdict);
+  flush(false);
+  ask("late.example", null);
+  level = "blocked";
+  flush();
+  expect(last()).toEqual({ level: "blocked", queries: 2, names: ["bad.example"] });
+  tally.taken(1);
+  flush();
+  expect(last()).toEqual({ level: "blocked", queries: 1, names: [] });
+  tally.lost();
+  ask("bad.example", BLOCKED);
+  level = "off";
+  flush();
+  ask("bad.example", BLOCKED);
+  expect([sent.length, tally.size]).toEqual([2, 0]);
+  flush();
+  level = "all";
+  ask("good.example", null);
+  flush();
+  expect([sent.length, last()]).toEqual([3, { level: "all", queries: 1, names: ["good.example"] }]);
 });

@@ -1,5 +1,5 @@
 /** Counts what clients ask, as far as that may be reported, until the daemon has written it down. */
-import type { DnsQueryAction, DnsQueryLevel } from "@lanthorn/contract/uplink";
+import { type DnsQueryAction, type DnsQueryLevel, stricterDnsQueryLevel } from "@lanthorn/contract/uplink";
 import type { DnsQuery, Verdict } from "@lanthorn/dns";
 import type { ResolverCounts } from "../resolver.ts";
 import { MAX_QUERY_ROWS, type ReportedQueries } from "./messages.ts";
@@ -26,10 +26,10 @@ type Totals = Pick<ReportedQueries, "queries" | "from_cache" | "failed" | "block
 type Row = ReportedQueries["rows"][number];
 
 /**
- * @param level How much may be reported. With `off` nothing is ever sent.
+ * @param levelNow How much may be reported at this moment. With `off` nothing is sent, and what was asked meanwhile never is; what waits when the level falls goes only as far as the new one allows.
  * @param counts What the resolver has done since it began.
  */
-export function createQueryTally(level: DnsQueryLevel, counts: Readonly<ResolverCounts>, startMs: number): QueryTally {
+export function createQueryTally(levelNow: () => DnsQueryLevel, counts: Readonly<ResolverCounts>, startMs: number): QueryTally {
   const waiting = new Map<string, Row>();
   let [leftOut, lastNumber, fromMs] = [0, 0, startMs];
   let before = totalsOf(counts);
@@ -41,7 +41,7 @@ export function createQueryTally(level: DnsQueryLevel, counts: Readonly<Resolver
     },
     answered({ name, type, atMs }, verdict, address) {
       const action = actionOf(verdict);
-      if (level === "off" || level === "counts" || (level === "blocked" && action === "resolved") || OWN_ADDRESSES.has(address)) return;
+      if (!allows(levelNow(), action) || OWN_ADDRESSES.has(address)) return;
       const list = (verdict?.action === "allow" ? verdict.observed : verdict?.rule)?.listName.slice(0, 128) ?? "";
       // Of a link-local address, without the interface.
       const row = { client_ip: address.split("%", 1)[0] as string, name: name.toLowerCase().slice(0, MAX_NAME), type, action, list: action === "resolved" ? "" : list };
@@ -54,9 +54,16 @@ export function createQueryTally(level: DnsQueryLevel, counts: Readonly<Resolver
       else leftOut += 1;
     },
     flush(atMs, send) {
-      if (level === "off") return;
-      if (onWay === null) {
-        const now = totalsOf(counts);
+      const level = levelNow();
+      const now = totalsOf(counts);
+      for (const [key, { action }] of waiting) if (!allows(level, action)) waiting.delete(key);
+      if (level === "off") {
+        [onWay, before, fromMs, leftOut] = [null, now, Math.max(fromMs, atMs), 0];
+        return;
+      }
+      if (onWay) onWay = { number: onWay.number, queries: limitedTo(level, onWay.queries) };
+      else {
+        if (level === "counts") leftOut = 0;
         const rows = [...waiting].slice(0, MAX_QUERY_ROWS);
         if (rows.length === 0 && now.queries === before.queries) return;
         for (const [key] of rows) waiting.delete(key);
@@ -73,6 +80,17 @@ export function createQueryTally(level: DnsQueryLevel, counts: Readonly<Resolver
       isSent = false;
     },
   };
+}
+
+/** Whether it may be said who asked for a name. */
+function allows(level: DnsQueryLevel, action: DnsQueryAction): boolean {
+  return level === "all" || (level === "blocked" && action !== "resolved");
+}
+
+/** What was to be sent under another level. */
+function limitedTo(level: DnsQueryLevel, queries: ReportedQueries): ReportedQueries {
+  const stricter = stricterDnsQueryLevel(queries.level, level);
+  return stricter === queries.level ? queries : { ...queries, level: stricter, left_out: stricter === "blocked" ? queries.left_out : 0, rows: queries.rows.filter(({ action }) => allows(stricter, action)) };
 }
 
 function actionOf(verdict: Verdict | null): DnsQueryAction {

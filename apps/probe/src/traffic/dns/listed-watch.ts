@@ -35,7 +35,7 @@ const EVERYONE = { kind: "everyone" } as const;
 const QUERY_OPCODE = 0;
 const DAY_MS = 86_400_000;
 const TO_MILLISECONDS = 1000;
-const NO_FACTS: AnswerFacts = { names: [], addresses: [], nameServers: { names: [], addresses: [] } };
+const NO_FACTS: AnswerFacts = { names: [], addresses: [], nameServers: [] };
 
 interface Judge {
   readonly set: NameSet;

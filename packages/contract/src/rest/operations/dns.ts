@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { Id } from "../../values.ts";
-import { DnsQueriesQuery, DnsQueryRow, DnsStats, DnsStatsQuery } from "../dns-queries.ts";
+import { DnsQueriesQuery, DnsQueryRow, DnsQuerySettings, DnsQuerySettingsUpdate, DnsStats, DnsStatsQuery } from "../dns-queries.ts";
 import { DnsList, DnsListCreate, DnsListUpdate, DnsListVersion } from "../dns.ts";
 import {
   DnsAllowance, DnsAllowanceCreate, DnsCheck, DnsCheckQuery, DnsPause, DnsPauseCreate, DnsPolicy, DnsPolicyCreate, DnsPolicyUpdate, DnsRule, DnsRuleCreate, DnsRulesQuery, DnsSite,
@@ -13,6 +13,7 @@ const OfVersion = OfList.extend({ dns_list_version: z.string().max(64).describe(
 const OfRule = z.object({ dns_rule_id: Id });
 const OfPolicy = z.object({ dns_policy_id: Id });
 const OfAllowance = z.object({ dns_allowance_id: Id });
+const OfSite = z.object({ site_id: Id });
 const OfPause = z.object({ dns_pause_id: Id });
 
 /** The filtering resolver: lists, rules, policies, and what is allowed for a while. */
@@ -45,6 +46,9 @@ export const dnsOperations = operations({
   deleteDnsPause: { target: "DELETE /dns/pause/{dns_pause_id}", params: OfPause, status: 204 },
   checkDnsName: { target: "GET /dns/check", query: DnsCheckQuery, status: 200, answer: DnsCheck },
   listDnsQueries: { target: "GET /dns/queries", query: DnsQueriesQuery, status: 200, answer: listEnvelope(DnsQueryRow) },
+  listDnsQuerySettings: { target: "GET /dns/queries/settings", query: IdPageQuery, status: 200, answer: listEnvelope(DnsQuerySettings) },
+  readDnsQuerySettings: { target: "GET /dns/queries/settings/{site_id}", params: OfSite, status: 200, answer: DnsQuerySettings },
+  updateDnsQuerySettings: { target: "PUT /dns/queries/settings/{site_id}", params: OfSite, body: DnsQuerySettingsUpdate, status: 200, answer: DnsQuerySettings },
   readDnsStats: { target: "GET /dns/stats", query: DnsStatsQuery, status: 200, answer: DnsStats },
   listDnsSites: { target: "GET /dns/sites", query: IdPageQuery, status: 200, answer: listEnvelope(DnsSite) },
 });

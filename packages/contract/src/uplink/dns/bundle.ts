@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { DNS_QUERY_LEVELS } from "../../events/dns-queries.ts";
 import { Id, IpAddress, MacAddress } from "../../values.ts";
 
 /**
@@ -94,6 +95,8 @@ export const DnsBundlePolicy = z.strictObject({
   })).max(MAX_DNS_DEVICES),
   /** Networks of the VLANs that scopes name, as the site's address plan has them. Left out where there are none: probes of before do not know the key. */
   vlans: z.array(z.strictObject({ vlan: Vlan, network: z.union([z.cidrv4(), z.cidrv6()]) })).max(MAX_DNS_VLAN_NETWORKS).optional(),
+  /** How much of what clients ask may be reported, at most. Left out where the resolver's own file alone says it, for the same reason. */
+  queries: z.strictObject({ level: z.enum(DNS_QUERY_LEVELS) }).optional(),
 });
 export type DnsBundlePolicy = z.infer<typeof DnsBundlePolicy>;
 

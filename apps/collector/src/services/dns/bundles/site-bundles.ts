@@ -4,6 +4,7 @@ import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtim
 import type { ListsStore } from "../lists/store.ts";
 import type { SiteList } from "../names/tasks.ts";
 import type { PoliciesStore } from "../policies/store.ts";
+import type { QuerySettingsStore } from "../queries/settings-store.ts";
 import { loadSiteLists, readTenantDns, type SiteDns, siteDnsOf } from "./site-content.ts";
 import type { SiteBundleRow, SiteBundlesStore } from "./store.ts";
 
@@ -15,6 +16,7 @@ export interface SiteBundlesDependencies {
   readonly store: SiteBundlesStore;
   readonly lists: ListsStore;
   readonly policies: PoliciesStore;
+  readonly querySettings: Pick<QuerySettingsStore, "all">;
   readonly publish: PublishBundle;
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;
@@ -50,7 +52,7 @@ export async function publishSiteBundles(deps: SiteBundlesDependencies, stopped:
 }
 
 function isEmpty({ lists, handList, policy }: SiteDns): boolean {
-  return lists.length === 0 && handList === "" && policy.policies.length === 0;
+  return lists.length === 0 && handList === "" && policy.policies.length === 0 && policy.queries === undefined;
 }
 
 async function publishOne(deps: SiteBundlesDependencies, { tenantId, siteId, site, digest, last }: {

@@ -7,6 +7,7 @@ import type { ListRow, ListsStore, VersionRow } from "../lists/store.ts";
 import type { SiteList } from "../names/tasks.ts";
 import { composeSitePolicy, HAND_LIST, handListText, type TenantDecisions } from "../policies/site-policy.ts";
 import type { PoliciesStore } from "../policies/store.ts";
+import type { QuerySettingsStore } from "../queries/settings-store.ts";
 
 /** What a tenant has, read once for all its sites. */
 export interface TenantDns extends TenantDecisions {
@@ -26,7 +27,9 @@ export interface SiteDns {
 }
 
 /** Reads what a tenant has; lists that are off, or have no version that counts, are left out. */
-export async function readTenantDns({ lists, policies }: { readonly lists: ListsStore; readonly policies: PoliciesStore }, tenantId: string, now: string): Promise<TenantDns> {
+export async function readTenantDns(
+  { lists, policies, querySettings }: { readonly lists: ListsStore; readonly policies: PoliciesStore; readonly querySettings: Pick<QuerySettingsStore, "all"> }, tenantId: string, now: string,
+): Promise<TenantDns> {
   const rows = (await lists.all(null, tenantId)).filter((row) => row.is_enabled === 1 && row.active_version !== null);
   const versions = await Promise.all(rows.map(async (row) => (await lists.versions(null, row.id)).find(({ version }) => version === row.active_version)));
   return {
@@ -35,7 +38,7 @@ export async function readTenantDns({ lists, policies }: { readonly lists: Lists
       const version = versions[index];
       return version ? [{ row, version }] : [];
     }),
-    policies: await policies.policies(null, tenantId), decisions: await policies.decisions(null, tenantId, now),
+    policies: await policies.policies(null, tenantId), decisions: await policies.decisions(null, tenantId, now), querySettings: await querySettings.all(tenantId),
   };
 }
 

@@ -8,7 +8,7 @@ export type SiteBundleRow = Selectable<Schema["dns_site_bundles"]>;
 export interface SiteBundlesStore {
   all(): Promise<readonly SiteBundleRow[]>;
   put(row: SiteBundleRow): Promise<void>;
-  /** Tenants that have lists, policies or decisions. */
+  /** Tenants that have lists, policies, decisions or settings. */
   tenants(): Promise<readonly string[]>;
 }
 
@@ -21,7 +21,7 @@ export function createSiteBundlesStore({ db, reads }: { readonly db: Kysely<Sche
       await db.insertInto("dns_site_bundles").values(row).onConflict((conflict) => conflict.column("site_id").doUpdateSet(columns)).execute();
     },
     async tenants() {
-      const found = await Promise.all((["dns_lists", "dns_policies", "dns_decisions"] as const).map((table) => reads.selectFrom(table).select("tenant_id").distinct().execute()));
+      const found = await Promise.all((["dns_lists", "dns_policies", "dns_decisions", "dns_query_settings"] as const).map((table) => reads.selectFrom(table).select("tenant_id").distinct().execute()));
       return [...new Set(found.flat().map(({ tenant_id: id }) => id))];
     },
   };

@@ -47,6 +47,8 @@ export interface ListsDependencies {
   /** In the transaction in which a list goes. @returns The number of an event that says so; null for none. */
   readonly onGone: (trx: Trx, row: ListRow) => Promise<number | null>;
   readonly published: (tenantId: string, fromSeq: number) => void;
+  /** After a list is gone. */
+  readonly forgetZone: (id: string) => Promise<void>;
   /** After a source is to be asked. */
   readonly onDue: () => void;
 }
@@ -127,7 +129,7 @@ export function createListsService(deps: ListsDependencies): ListsService {
   };
 }
 
-async function removeList({ store, audit, onGone, published, onChanged }: ListsDependencies, actor: Actor, id: string): Promise<void> {
+async function removeList({ store, audit, onGone, published, onChanged, forgetZone }: ListsDependencies, actor: Actor, id: string): Promise<void> {
   const fromSeq = await store.locked(actor.tenantId, async (trx) => {
     const row = await store.byId(trx, actor.tenantId, id);
     if (!row) throw notFound("list");
@@ -135,6 +137,7 @@ async function removeList({ store, audit, onGone, published, onChanged }: ListsD
     await store.remove(trx, id);
     return onGone(trx, row);
   });
+  await forgetZone(id);
   if (fromSeq !== null) published(actor.tenantId, fromSeq);
   onChanged();
 }

@@ -1,6 +1,7 @@
 import type { Kysely, Selectable, Transaction } from "kysely";
 import { lockTenant } from "../../../db/locks/lock-tenant.ts";
 import { siteExists } from "../../../db/locks/site-exists.ts";
+import { selectIn } from "../../../db/query/select-in.ts";
 import type { Schema } from "../../../db/schema.ts";
 
 /** A list as stored. */
@@ -17,6 +18,8 @@ export interface ListsStore {
   /** In the order in which they were made. */
   all(handle: Trx | null, tenantId: string): Promise<readonly ListRow[]>;
   byId(handle: Trx | null, tenantId: string, id: string): Promise<ListRow | null>;
+  /** Which of some lists are there, whoever's. */
+  existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Those that are due, whoever's. */
   due(now: string): Promise<readonly ListRow[]>;
   /** Those that are downloaded or read from files, and those of which something was reported, whoever's. */
@@ -46,6 +49,7 @@ export function createListsStore({ db, reads }: { readonly db: Kysely<Schema>; r
     all: (handle, tenantId) => (handle ?? reads).selectFrom("dns_lists").selectAll().where("tenant_id", "=", tenantId).orderBy("id").execute(),
     byId: async (handle, tenantId, id) =>
       (await (handle ?? reads).selectFrom("dns_lists").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst()) ?? null,
+    existing: async (ids) => new Set((await selectIn(ids, (list) => db.selectFrom("dns_lists").select("id").where("id", "in", list).execute())).map(({ id }) => id)),
     due: (now) => db.selectFrom("dns_lists").selectAll().where("is_enabled", "=", 1).where("next_at", "<=", now).orderBy("next_at").execute(),
     watched: () => reads.selectFrom("dns_lists").selectAll().where((eb) => eb.or([eb("kind", "!=", "local"), eb("reported", "!=", "")])).orderBy("id").execute(),
     async add(trx, row) {

@@ -15,7 +15,7 @@ export interface UpdateDependencies {
   readonly fetchFile: FetchFile;
   readonly addressesOf: ZoneFetchDependencies["addressesOf"];
   readonly sealing: Sealing;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<Clock, "now" | "after">;
   readonly log: Log;
   readonly random: () => number;
   /** Where operators put lists. */
@@ -44,7 +44,7 @@ export function updateList(deps: UpdateDependencies, row: ListRow, stop: AbortSi
  * automatic, and nothing speaks against it.
  * @throws FileRefused
  */
-export async function takeVersion(deps: Pick<UpdateDependencies, "store" | "thread" | "clock" | "protectedNames" | "onChanged">, row: ListRow, bytes: Uint8Array): Promise<void> {
+export async function takeVersion(deps: Pick<UpdateDependencies, "store" | "thread" | "protectedNames" | "onChanged"> & { readonly clock: Pick<Clock, "now"> }, row: ListRow, bytes: Uint8Array): Promise<void> {
   const { store, thread, clock } = deps;
   const active = (await store.versions(null, row.id)).find(({ version }) => version === row.active_version);
   const parts = active && await store.parts(active);

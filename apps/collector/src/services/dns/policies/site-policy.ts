@@ -1,6 +1,7 @@
 /** What operators decided, as one site has it. */
 import { DNS_DAYS, type DnsBundlePolicy, type DnsBundleScope, type DnsPolicy } from "@lanthorn/contract";
 import type { ListRow } from "../lists/store.ts";
+import type { QuerySettingsRow } from "../queries/settings-store.ts";
 import { toPolicy } from "./policies.ts";
 import type { ScopeColumns } from "./scope.ts";
 import type { DecisionRow, PoliciesStore, PolicyRow } from "./store.ts";
@@ -12,13 +13,14 @@ export const HAND_LIST = { id: "rules", name: "Blocked by hand", category: "cust
 export interface TenantDecisions {
   readonly policies: readonly PolicyRow[];
   readonly decisions: readonly DecisionRow[];
+  readonly querySettings: readonly Pick<QuerySettingsRow, "site_id" | "level">[];
 }
 
 const MAX_DEVICES = 10_000;
 
 /** @param lists Those of the site that count, in their order. */
 export async function composeSitePolicy(
-  { policies, decisions }: TenantDecisions, site: { readonly tenantId: string; readonly siteId: string; readonly lists: readonly Pick<ListRow, "id" | "category">[] }, store: Pick<PoliciesStore, "devices" | "addresses" | "vlanNetworks">,
+  { policies, decisions, querySettings }: TenantDecisions, site: { readonly tenantId: string; readonly siteId: string; readonly lists: readonly Pick<ListRow, "id" | "category">[] }, store: Pick<PoliciesStore, "devices" | "addresses" | "vlanNetworks">,
 ): Promise<DnsBundlePolicy> {
   const { siteId, tenantId } = site;
   const isHere = (row: ScopeColumns) => row.site_id === null || row.site_id === siteId;
@@ -27,6 +29,7 @@ export async function composeSitePolicy(
   const listed = [...(hasHandList ? [HAND_LIST] : []), ...site.lists];
   const bundled = here.policies.map((row) => bundlePolicy(row, toPolicy(row), listed));
   const vlans = new Set([...here.policies, ...here.decisions].flatMap(({ vlan }) => vlan ?? []));
+  const level = querySettings.find((row) => row.site_id === siteId)?.level ?? null;
   const networks = vlans.size === 0 ? [] : await store.vlanNetworks(tenantId, siteId, [...vlans]);
   return {
     v: 1, site_id: siteId,
@@ -38,6 +41,7 @@ export async function composeSitePolicy(
     pauses: here.decisions.flatMap((row) => (row.kind === "pause" && row.expires_at !== null ? [{ scope: scopeOf(row), until_ms: Date.parse(row.expires_at) }] : [])),
     devices: await devicesOf([...here.policies, ...here.decisions], siteId, store),
     ...(networks.length === 0 ? {} : { vlans: [...networks] }),
+    ...(level === null ? {} : { queries: { level } }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DnsQueryRow, DnsStats, type EventData, listEnvelope } from "@lanthorn/contract";
+import { DnsQueryRow, DnsQuerySettings, DnsStats, type EventData, listEnvelope, readDnsBundle } from "@lanthorn/contract";
 import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { insertMany } from "../../../db/query/write-many.ts";
@@ -10,7 +10,8 @@ import type { Job } from "../../../jobs/job.ts";
 import { singleKey } from "../../../sealing/keyring.ts";
 import { createSealing } from "../../../sealing/sealing.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../../testing/gateway.ts";
-import { openDns } from "../open.ts";
+import type { PublishBundle } from "../bundles/site-bundles.ts";
+import { type Dns, openDns } from "../open.ts";
 import { createQueriesReaction, MAX_ROWS } from "./reaction.ts";
 
 type Reported = EventData<"dns_queries">;
@@ -24,13 +25,16 @@ let gateway: TestGateway;
 let tenant: TestTenant;
 let forgetting: Job<number> | undefined;
 let folder: string;
+let dns: Dns;
+let published: Parameters<PublishBundle>[0][];
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "lanthorn-dns-queries-"));
+  published = [];
   clock = createFakeClock(Date.parse(NOW));
   gateway = await startTestGateway({
     modules(parts) {
-      const dns = openDns({ data_dir: folder }, {
-        ...parts, clock, sealing: createSealing(singleKey(new Uint8Array(32))), log: silentLog, events: parts.log, onPublished: async () => {}, publish: () => Promise.resolve(true),
+      dns = openDns({ data_dir: folder }, {
+        ...parts, clock, sealing: createSealing(singleKey(new Uint8Array(32))), log: silentLog, events: parts.log, onPublished: async () => {}, publish: (bundle) => Promise.resolve(published.push(bundle) > 0),
         fetchFile: () => Promise.reject(new Error("nothing is fetched")), addressesOf: () => Promise.resolve([]),
       });
       forgetting = dns.retention?.[0] as Job<number>;
@@ -133,5 +137,69 @@ describe("what clients asked", () => {
     expect((await stats("?since=1h")).left_out).toBe(16);
     for (let left = 3; left > 0; left -= 1) await report({ queries: 1_000_000_000_000, rows: [{ ...ROW, times: 1_000_000_000 }] });
     expect(await stats("?since=1h")).toMatchObject({ queries: 10_000_000_000, top_names: [{ times: 3_000_000_002 }] });
+  });
+});
+
+describe("what a site decides of its log of queries", () => {
+  const path = (siteId = tenant.siteId) => `/api/v1/dns/queries/settings/${siteId}`;
+  const decide = async (change: object) => DnsQuerySettings.parse((await gateway.call("PUT", path(), tenant.token, change)).body);
+  const bundledLevels = async () => {
+    await dns.bundling.run();
+    return published.map(({ files }) => {
+      const opened = readDnsBundle(files);
+      return opened.ok ? opened.policy.queries?.level ?? null : opened.message;
+    });
+  };
+
+  test("is nothing at first, is changed in parts with a record of who did it, and reaches its probes", async () => {
+    expect((await gateway.get(path(), tenant.token)).body).toEqual({ site_id: tenant.siteId, level: null, keep_days: null, changed_by: null, changed_at: null });
+    expect(await bundledLevels()).toEqual([]);
+    await decide({ level: "blocked" });
+    expect(await bundledLevels()).toEqual(["blocked"]);
+    expect(await decide({ keep_days: 2 })).toMatchObject({ level: "blocked", keep_days: 2, changed_at: NOW });
+    expect(await bundledLevels()).toEqual(["blocked"]);
+    expect(await decide({ level: null })).toMatchObject({ level: null, keep_days: 2 });
+    expect(await bundledLevels()).toEqual(["blocked", null]);
+    const listed = listEnvelope(DnsQuerySettings).parse((await gateway.get("/api/v1/dns/queries/settings", tenant.token)).body);
+    expect(listed.data).toMatchObject([{ site_id: tenant.siteId, level: null, keep_days: 2 }]);
+    const audited = await gateway.db.selectFrom("audit").select(["action", "before", "after"]).where("action", "=", "dns_query_settings.update").orderBy("id").execute();
+    expect(audited.map(({ before, after }) => [before, after].map((one) => (JSON.parse(one ?? "null") as { level: unknown }).level))).toEqual([[null, "blocked"], ["blocked", "blocked"], ["blocked", null]]);
+  });
+
+  test("is another tenant's as if it were not there, and nobody's who may only read", async () => {
+    const other = await gateway.createTenant("admin");
+    for (const method of ["GET", "PUT"]) expect((await gateway.call(method, path(), other.token, method === "PUT" ? { level: "off" } : undefined)).status).toBe(404);
+    const viewer = await gateway.createTenant("viewer");
+    expect((await gateway.call("PUT", path(viewer.siteId), viewer.token, { level: "off" })).status).toBe(403);
+    for (const wrong of [{ level: "some" }, { keep_days: 0 }, { keep_days: 367 }, { days: 3 }]) expect((await gateway.call("PUT", path(), tenant.token, wrong)).status).toBe(400);
+  });
+
+  test.each([["all", 2, "all"], ["blocked", 1, "blocked"], ["counts", 0, "counts"], ["off", 0, null]] as const)("with %s, what a probe reports beyond it is not kept", async (level, rows, shown) => {
+    await decide({ level });
+    await report({ rows: [ROW, { ...ROW, name: "good.example", action: "resolved", list: "" }], left_out: 4 });
+    expect((await read()).meta.total).toBe(rows);
+    expect((await stats()).levels.map((one) => one.level)).toEqual(shown === null ? [] : [shown]);
+    expect(await stats()).toMatchObject({ queries: shown === null ? 0 : 10, left_out: rows === 0 ? 0 : 4 });
+  });
+
+  test("is a level that cannot raise what a probe reports", async () => {
+    await decide({ level: "all" });
+    await report({ level: "counts", rows: [] });
+    expect((await stats()).levels).toMatchObject([{ level: "counts" }]);
+  });
+
+  test("is for how long queries are kept: the shorter of the site's days and the collector's", async () => {
+    const second = (await gateway.call("POST", "/api/v1/sites", tenant.token, { name: "Second" })).body as { id: string };
+    await decide({ keep_days: 2 });
+    await gateway.call("PUT", path(second.id), tenant.token, { keep_days: 300 });
+    for (const siteId of [tenant.siteId, second.id]) {
+      for (const at of ["2026-05-24T12:30:00.000Z", "2026-05-28T12:30:00.000Z", "2026-05-31T12:30:00.000Z"]) await report({ rows: [{ ...ROW, last_at: at }] }, { siteId, at });
+    }
+    const hours = async (siteId: string) => (await read(`?site_id=${siteId}`)).data.map(({ hour }) => hour.slice(0, 10)).toSorted();
+    expect(await hours(tenant.siteId)).toEqual(["2026-05-31"]);
+    expect(await hours(second.id)).toEqual(["2026-05-28", "2026-05-31"]);
+    await clock.advance(2.5 * 86_400_000);
+    expect(await forgetting?.run()).toBe(1);
+    expect([await hours(tenant.siteId), await hours(second.id)]).toEqual([[], ["2026-05-28", "2026-05-31"]]);
   });
 });

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import type { EventData } from "@lanthorn/contract";
+import { type EventData, stricterDnsQueryLevel } from "@lanthorn/contract";
 import { createId, nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
 import type { AppendedEvent } from "../../../events/log.ts";
 import type { Reaction } from "../../../events/reaction.ts";
+import { type QuerySettingsRow, readQuerySettings } from "./settings-store.ts";
 import { countEntries, devicesAt, type HourRow, putQueries, type QueryRow, readByKeys, readHours } from "./store.ts";
 
 type Reported = AppendedEvent<"dns_queries">;
@@ -18,18 +19,33 @@ const MAX_SUM = 10_000_000_000;
 const HOUR_CHARACTERS = "2026-11-20T08".length;
 const DAY_MS = 86_400_000;
 
-/** Adds what a resolver was asked to the hour in which it was; what is older than `keepDays` is over. */
+/**
+ * Adds what a resolver was asked to the hour in which it was; what is older than `keepDays`, or than its site keeps it, is over. What a probe reports beyond
+ * its site's level, because it does not have it yet or never will, is not kept.
+ */
 export function createQueriesReaction({ keepDays }: { readonly keepDays: number }): Reaction<"dns_queries"> {
   return {
     types: ["dns_queries"],
     async react(trx, { tenantId }, events) {
+      const settings = await readQuerySettings(trx, [...new Set(events.flatMap(({ site_id: id }) => id ?? []))]);
       for (const event of events) {
-        if (event.site_id !== null) await addReport(trx, { tenantId, siteId: event.site_id, keepDays }, event);
+        if (event.site_id === null) continue;
+        const decided = settings.get(event.site_id);
+        const data = allowedOf(event.data, decided);
+        if (data) await addReport(trx, { tenantId, siteId: event.site_id, keepDays: Math.min(keepDays, decided?.keep_days ?? keepDays) }, { ...event, data });
         // After an outage hundreds come together, each with some hundred rows.
         if (events.length > 1) await nextTurn();
       }
     },
   };
+}
+
+/** As much of a report as its site's level allows; null for nothing. */
+function allowedOf(data: Reported["data"], settings: Pick<QuerySettingsRow, "level"> | undefined): Reported["data"] | null {
+  const level = stricterDnsQueryLevel(data.level, settings?.level ?? null);
+  if (level === "off") return null;
+  if (level === data.level) return data;
+  return level === "counts" ? { ...data, level, left_out: 0, rows: [] } : { ...data, level, rows: data.rows.filter(({ action }) => action !== "resolved") };
 }
 
 /** The begin of its hour. @param at An instant. */

@@ -42,8 +42,8 @@ export interface QueriesStore {
   hours(tenantId: string, siteId: string | undefined, period: Period): Promise<readonly HourRow[]>;
   /** Rows of an hour of a site, behind the one with this id. */
   ofHour(siteId: string, hour: string, rows: { readonly after: string; readonly limit: number }): Promise<readonly QueryRow[]>;
-  /** Forgets rows of hours before this one, some thousand. @returns How many. */
-  forget(before: string, limit: number): Promise<number>;
+  /** Forgets rows of hours before this one, at most `limit`; with a site, only its own. @returns How many. */
+  forget(what: { readonly before: string; readonly siteId: string | null; readonly limit: number }): Promise<number>;
 }
 
 /** Over the collector's database. */
@@ -82,13 +82,17 @@ export function createQueriesStore({ db, reads }: { readonly db: Kysely<Schema>;
     ofHour: (siteId, hour, { after, limit }) => reads.selectFrom("dns_queries").selectAll().where("site_id", "=", siteId).where("hour", "=", hour).where("id", ">", after)
       .orderBy("id").limit(limit).execute(),
 
-    async forget(before, limit) {
-      const ids = await reads.selectFrom("dns_queries").select("id").where("hour", "<", before).limit(limit).execute();
+    async forget({ before, siteId, limit }) {
+      const old = reads.selectFrom("dns_queries").select("id").where("hour", "<", before).limit(limit);
+      const ids = await (siteId === null ? old : old.where("site_id", "=", siteId)).execute();
       await selectIn(ids.map(({ id }) => id), async (list) => {
         await db.deleteFrom("dns_queries").where("id", "in", list).execute();
         return [];
       });
-      if (ids.length < limit) await db.deleteFrom("dns_query_hours").where("hour", "<", before).execute();
+      if (ids.length < limit) {
+        const hours = db.deleteFrom("dns_query_hours").where("hour", "<", before);
+        await (siteId === null ? hours : hours.where("site_id", "=", siteId)).execute();
+      }
       return ids.length;
     },
   };

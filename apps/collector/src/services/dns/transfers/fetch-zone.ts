@@ -7,6 +7,7 @@ import type { FetchFile } from "../../../sources/fetch-source.ts";
 import { FileRefused } from "../../../sources/file-refused.ts";
 import type { TransferOutcome, TransferTask } from "./transfer-messages.ts";
 import type { TsigKey } from "./tsig.ts";
+import { zonesFolder } from "./zone-files.ts";
 
 /** What a zone's place begins with: `axfr://ns.example:53/zone.example`. */
 export const TRANSFER_SCHEME = "axfr:";
@@ -21,8 +22,6 @@ export interface ZoneFetchDependencies {
 
 const DNS_PORT = 53;
 const MAX_HEAP_MB = 1024;
-/** A transfer that takes longer is tried again later. */
-const MAX_MS = 300_000;
 
 /**
  * @param list Whose zone it is. @param list.key Null for a server that takes none.
@@ -31,13 +30,13 @@ const MAX_MS = 300_000;
 export function createZoneFetch({ addressesOf, directory }: ZoneFetchDependencies, { id, key }: { readonly id: string; readonly key: TsigKey | null }): FetchFile {
   return async ({ url: text, path, maxBytes, validators, stop }) => {
     const url = new URL(text);
-    const folder = join(directory, ".zones");
+    const folder = zonesFolder(directory);
     await mkdir(folder, { recursive: true, mode: 0o750 });
     const base = join(folder, id);
     const outcome = await runTransfer({
       addresses: await addressesOf(url), port: url.port === "" ? DNS_PORT : Number(url.port), zone: zoneOf(url), key, serial: validators.etag === undefined ? null : Number(validators.etag),
       base, path, maxBytes,
-    }, AbortSignal.any([stop, AbortSignal.timeout(MAX_MS)]));
+    }, stop);
     if (outcome.kind === "same") return null;
     if (outcome.kind === "fault") throw new FileRefused(outcome.reason);
     return { file: { path }, validators: { etag: String(outcome.serial) } };
@@ -54,8 +53,6 @@ async function runTransfer(task: TransferTask, stop: AbortSignal): Promise<Trans
   try {
     const [outcome] = await once(thread, "message", { signal: stop }) as [TransferOutcome];
     return outcome;
-  } catch (error) {
-    throw stop.aborted ? new FileRefused("its server took more than five minutes for the zone") : error;
   } finally {
     await thread.terminate();
   }

@@ -9,7 +9,7 @@ export interface UpdateDependencies {
   readonly store: RulesetsStore;
   readonly thread: Pick<RulesThread, "ask">;
   readonly fetchFile: FetchFile;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<Clock, "now" | "after">;
   readonly log: Log;
   readonly random: () => number;
   /** Where operators put files of rules. */
@@ -35,7 +35,7 @@ export function updateRuleset(deps: UpdateDependencies, row: RulesetRow, stop: A
  * set is automatic, and has at least half of the rules that are enabled now.
  * @throws FileRefused
  */
-export async function takeVersion(deps: Pick<UpdateDependencies, "store" | "thread" | "clock" | "onChanged">, row: RulesetRow, published: { readonly bytes: Uint8Array; readonly name: string }): Promise<void> {
+export async function takeVersion(deps: Pick<UpdateDependencies, "store" | "thread" | "onChanged"> & { readonly clock: Pick<Clock, "now"> }, row: RulesetRow, published: { readonly bytes: Uint8Array; readonly name: string }): Promise<void> {
   const { store, thread, clock } = deps;
   const refs = row.active_version === null ? [] : [{ rulesetId: row.id, version: row.active_version }];
   const { content, digest, counts, diff } = await thread.ask("read", refs, published);
