@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { alertIdOf, createFakeClock, createId, silentLog } from "@lanthorn/runtime";
-import { DEFAULT_CAPTURE_SETTINGS } from "@lanthorn/contract";
+import { type Command, DEFAULT_CAPTURE_SETTINGS, ProbeHealth, type TrafficHealth } from "@lanthorn/contract";
 import { type BlockFrame, encodeFrameBlock, type TrafficCaptureOptions } from "@lanthorn/packet-io";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createRequest } from "../../apps/collector/src/certificates/testing/request.ts";
@@ -37,7 +37,7 @@ describe("a device that scans after a week and two days, of which the frames hav
     const identity = await rest.enrollProbe({ token, certificate_request: request, name: "box" });
     probe = createSimulatedProbe({
       host: "127.0.0.1", port: Number(new URL(String(collector.ready["mqtt_url"])).port), ca: identity.ca_certificate, key, certificate: identity.certificate, tenantId: identity.tenant_id, probeId: identity.probe_id,
-    });
+    }, { onCommand: carryOut });
     probe.open();
   });
   afterAll(async () => {
@@ -46,6 +46,13 @@ describe("a device that scans after a week and two days, of which the frames hav
     await collector?.stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
+
+  /** As the daemon does: the process carries it out, and its answer is the reply. */
+  async function carryOut({ type, data }: Command): Promise<Readonly<Record<string, unknown>>> {
+    const id = said.length + 1;
+    processes.at(-1)?.onMessage({ kind: "command", id, command: type as "behaviour_read", data });
+    return waitFor("the answer", () => said.flatMap((one) => (one.kind === "reply" && one.id === id ? [one.data] : []))[0] ?? null);
+  }
 
   /** The process without its channel and sockets: frames come from here, and what it says goes to the probe's queue. */
   async function startTraffic() {
@@ -81,6 +88,23 @@ describe("a device that scans after a week and two days, of which the frames hav
     return { traffic, see, live };
   }
 
+  /** What is usual is asked of the process, and so is what changes it. */
+  async function readAndFreeze(anomaly: TrafficHealth["anomaly"]): Promise<void> {
+    const { rest } = collector;
+    const { id } = await rest.createDevice({ ip: LAPTOP.ip, mac: LAPTOP.mac });
+    expect((await rest.readDeviceBehaviour(id)).probes).toMatchObject([{ name: "box", behaviour: null, problem: expect.stringContaining("does not watch") as string }]);
+    const sample = ProbeHealth.parse(JSON.parse(readFileSync(new URL("../../packages/contract/samples/v1/health-traffic.json", import.meta.url), "utf8")));
+    probe.report({ ...sample, at: new Date().toISOString(), traffic: sample.traffic && { ...sample.traffic, anomaly } });
+    const behaviour = async () => (await rest.readDeviceBehaviour(id)).probes[0]?.behaviour ?? null;
+    const usual = await waitFor("the behavior", behaviour);
+    expect(usual).toMatchObject({ device: LAPTOP.mac, lifecycle: "active", group: "uses udp/123 uses udp/443" });
+    expect(usual.peers.map(({ name }) => name)).toContain("203.0.113.1");
+    expect(await rest.freezeAnomalyModel(probe.probeId, { device_id: id, is_frozen: true })).toEqual({ probe_id: probe.probeId, devices: 1 });
+    expect(await behaviour()).toMatchObject({ lifecycle: "frozen" });
+    expect(await rest.resetAnomalyModel(probe.probeId, {})).toMatchObject({ probe_id: probe.probeId });
+    expect(await behaviour()).toBeNull();
+  }
+
   test("is an alert with what explains it, and after a word of its owner nothing more of it is; a restart of the process forgets nothing", async () => {
     const first = await startTraffic();
     await first.live({ from: 0, to: 8 });
@@ -110,5 +134,6 @@ describe("a device that scans after a week and two days, of which the frames hav
     const states = said.flatMap((one) => (one.kind === "state" && one.counters.anomaly ? [one.counters.anomaly] : []));
     expect(states.at(-1)).toMatchObject({ active: 1, found: 1, suppressed: 1, distrusted_hours: 0, damaged: 0 });
     expect((await rest.listAnomalies()).meta.total).toBe(1);
+    await readAndFreeze(states.at(-1));
   }, 300_000);
 });

@@ -53,7 +53,7 @@ interface Queued {
  * @param options.onCommand Gives the data of the reply to a command, which is never refused. Commands have no reply without it.
  */
 export function createSimulatedProbe(identity: ProbeIdentity, options: {
-  readonly onLag?: (ms: number) => void; readonly onCommand?: (command: Command) => Readonly<Record<string, unknown>>;
+  readonly onLag?: (ms: number) => void; readonly onCommand?: (command: Command) => Readonly<Record<string, unknown>> | Promise<Readonly<Record<string, unknown>>>;
 } = {}): SimulatedProbe {
   const { tenantId, probeId } = identity;
   const queueId = createId();
@@ -115,10 +115,11 @@ export function createSimulatedProbe(identity: ProbeIdentity, options: {
     inFlight = null;
     send();
   };
-  const reply = (payload: Buffer) => {
+  const reply = async (payload: Buffer) => {
     if (!options.onCommand) return;
     const command = Command.parse(JSON.parse(payload.toString()));
-    publish("replies", Buffer.from(JSON.stringify({ v: MESSAGE_VERSION, command_id: command.id, ok: true, error: null, data: options.onCommand(command) })));
+    const data = await options.onCommand(command);
+    publish("replies", Buffer.from(JSON.stringify({ v: MESSAGE_VERSION, command_id: command.id, ok: true, error: null, data })));
   };
   const reportHealth = () => {
     if (isUp && health) publish("health", Buffer.from(JSON.stringify(health)));
@@ -137,7 +138,7 @@ export function createSimulatedProbe(identity: ProbeIdentity, options: {
     } else if (packet.cmd === "publish") {
       if (packet.qos > 0) write({ cmd: "puback", messageId: packet.messageId as number });
       if (packet.topic === topic("acks")) onAcknowledgement(packet.payload as Buffer);
-      else if (packet.topic === topic("commands")) reply(packet.payload as Buffer);
+      else if (packet.topic === topic("commands")) void reply(packet.payload as Buffer);
     }
   };
 

@@ -82,9 +82,9 @@ export async function openServices(
   const vault = openVault({ ...own, onHanded: onConfigured });
   const onSite = (siteId: string) => ingest().configured({ siteId });
   const guards = openGuards({ ...own, broker, onConfigured: onSite });
-  const anomalies = openAnomalies({ ...own, onConfigured: onSite, resolveAlert: alerts.resolve }, { keepDays: alertSettings.keep_days });
   const honeypots = openHoneypots({ ...own, broker, onConfigured: onSite });
   const pcap = openPcap(configuration, { ...parts, broker, contents: () => files.contents, onConfigured: onSite });
+  const anomalies = openAnomalies({ ...own, onConfigured: onSite, resolveAlert: alerts.resolve, ask: pcap.ask }, { keepDays: alertSettings.keep_days });
   const bundles = createBundlesStore(base.database);
   const agents = openAgents({
     ...own, bundles, guards, anomalies, captures: pcap, decoys: honeypots, authority: base.authority, limiter: base.replicas.limiter, credentials: vault.credentials, onConfigured, mqttUrl: links.mqttUrl,

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type * as z from "zod";
 import {
-  Acknowledgement, Batch, Command, COMMANDS, EVENTS, EVENT_TYPES, type EventType, parseProbeEvent, PcapWatchReply, ProbeConfiguration, ProbeHealth,
+  Acknowledgement, Batch, BehaviourReply, Command, COMMANDS, EVENTS, EVENT_TYPES, type EventType, parseProbeEvent, PcapWatchReply, ProbeConfiguration, ProbeHealth,
   ProbeStatus, Reply, STREAM_EVENTS, streamDataSchemas, StreamFrame, WEBHOOK_EVENTS, WebhookPayload,
 } from "./index.ts";
 
@@ -40,11 +40,15 @@ const MESSAGES: Readonly<Record<string, z.ZodType>> = {
   "command-pcap-fetch": Command,
   "command-pcap-delete": Command,
   "command-pcap-watch": Command,
+  "command-behaviour-read": Command,
+  "command-behaviour-freeze": Command,
+  "command-behaviour-reset": Command,
   reply: Reply,
   "reply-failed": Reply,
   "reply-refused": Reply,
   "reply-not-configured": Reply,
   "reply-pcap-watch": Reply,
+  "reply-behaviour-read": Reply,
   "stream-frame": StreamFrame,
   "webhook-payload": WebhookPayload,
 };
@@ -77,6 +81,11 @@ describe.each(readdirSync(SAMPLES))("samples of %s", (version) => {
   test("what the reply to pcap_watch says is read without losing anything", () => {
     const { data } = Reply.parse(readSample(`${version}/reply-pcap-watch.json`));
     expect(PcapWatchReply.parse(data)).toEqual(data);
+  });
+
+  test("what the reply to behaviour_read says is read without losing anything", () => {
+    const { data } = Reply.parse(readSample(`${version}/reply-behaviour-read.json`));
+    expect(BehaviourReply.parse(data)).toEqual(data);
   });
 
   test.each(eventFiles)("event %s is read without losing anything", (name) => {

@@ -32,7 +32,7 @@ export interface NormalOptions {
 
 const PLOT_ROWS = 8;
 /** Eighths of a row, from the bottom. */
-const EIGHTHS = " ▁▂▃▄▅▆▇█";
+export const EIGHTHS = " ▁▂▃▄▅▆▇█";
 const BYTES: ReadonlySet<string> = new Set(["bytes_out", "bytes_in", "bytes_outside", "bytes_to_rare"]);
 const SHARES: ReadonlySet<string> = new Set(["nxdomain_share", "east_west_share", "beacon"]);
 
@@ -121,8 +121,8 @@ function plot(name: string, { bucket_seconds: seconds, ends_at: endsAt, values }
   return [`${name} in ${Math.round(seconds / 60)} minutes each:`, ...lines, `${"".padStart(10)} └${"─".repeat(values.length)}`, `${"".padStart(12)}${from} to ${shortTime(endsAt)}`];
 }
 
-/** A value as people read it. */
-function write(name: string, value: number): string {
+/** A value as people read it. @param name Of the feature. */
+export function write(name: string, value: number): string {
   if (SHARES.has(name)) return `${Math.round(100 * value)} %`;
   if (!BYTES.has(name)) return String(Math.round(value));
   const [size, unit] = value >= 1e9 ? [value / 1e9, "GB"] : value >= 1e6 ? [value / 1e6, "MB"] : [value / 1e3, "kB"];

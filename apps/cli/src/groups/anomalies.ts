@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { ANOMALY_KINDS } from "@lanthorn/contract";
 import { type AnomalyListOptions, listAnomalies, listModels, listNormal, type NormalOptions, sayNormal, showAnomaly, takeBackNormal } from "../commands/anomalies.ts";
+import { changeModel, type ModelChange, showBehaviour } from "../commands/behaviour.ts";
 import type { GroupDependencies } from "./group.ts";
 
 /** `anomalies …`. */
@@ -21,4 +22,15 @@ export function addAnomalyCommands(program: Command, { answering, clock }: Group
   answering(anomalies.command("accepted").description("list what is said to be normal").option("--site <site>", "at one site, by its name or id"), (connection, options: { site?: string }) => listNormal(connection, options.site));
   answering(anomalies.command("unlearn <id>").description("take back what was said to be normal"), (connection, id: string) => takeBackNormal(connection, id));
   answering(anomalies.command("models").description("list how many devices probes know, and which are still learned"), (connection) => listModels(connection));
+  answering(anomalies.command("behaviour <device>").description("show what is usual for a device: by hour, and its hosts, ports and names"), (connection, device: string) => showBehaviour(connection, device));
+  for (const [change, what] of MODEL_CHANGES) {
+    answering(anomalies.command(`${change} [device]`).description(what).option("--probe <probe>", "at this probe only, by its name or id; without a device all that it knows"),
+      (connection, device: string | undefined, options: { probe?: string }) => changeModel(connection, change, { device, ...options }));
+  }
 }
+
+const MODEL_CHANGES: readonly (readonly [ModelChange, string])[] = [
+  ["freeze", "keep what is usual for a device as it is: it is compared, and not learned"],
+  ["unfreeze", "learn a frozen device again"],
+  ["reset", "forget what is usual for a device, and learn it anew"],
+];

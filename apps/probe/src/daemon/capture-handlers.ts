@@ -1,10 +1,9 @@
-import { PCAP_COMMANDS } from "@lanthorn/contract/uplink";
 import { describeError } from "@lanthorn/runtime";
 import type { Spool } from "../files/spool.ts";
 import { readNote, removeCaptureFile } from "../traffic/capture-files/facts.ts";
 import { handOver } from "../traffic/capture-files/hand-over.ts";
 import { filesFolder } from "../traffic/capture-files/repair.ts";
-import type { TrafficCommand } from "../traffic/messages.ts";
+import { TRAFFIC_COMMANDS, type TrafficCommand } from "../traffic/messages.ts";
 import type { TrafficSupervisor } from "../traffic/supervisor/supervisor.ts";
 import type { CommandHandlers } from "../uplink/commands.ts";
 
@@ -15,11 +14,11 @@ export interface StoredCaptures {
 }
 
 const REFUSED = {
-  refused: "the probe records no traffic: name its interfaces under [traffic] in its configuration file, as interfaces = [\"eth0\"], and start it again", reason: "not-configured",
+  refused: "the probe reads no traffic: name its interfaces under [traffic] in its configuration file, as interfaces = [\"eth0\"], and start it again", reason: "not-configured",
 } as const;
 
 /**
- * The commands about captures, which the traffic process carries out.
+ * The commands about captures and behavior, which the traffic process carries out.
  * @param traffic Null where the configuration names no interface to record: they are refused then, except for files of earlier days.
  * @param stored Where those are; null where there are none.
  */
@@ -34,8 +33,7 @@ export function captureHandlers(
 const refuseAll = () => forEach(() => () => Promise.resolve(REFUSED));
 
 function forEach(handlerOf: (name: TrafficCommand) => unknown): Pick<CommandHandlers, TrafficCommand> {
-  const names = Object.keys(PCAP_COMMANDS) as TrafficCommand[];
-  return Object.fromEntries(names.map((name) => [name, handlerOf(name)])) as unknown as Pick<CommandHandlers, TrafficCommand>;
+  return Object.fromEntries(TRAFFIC_COMMANDS.map((name) => [name, handlerOf(name)])) as unknown as Pick<CommandHandlers, TrafficCommand>;
 }
 
 /** What the traffic process does with finished files, while there is none. */

@@ -1,5 +1,7 @@
 /** What the daemon and its traffic process say to each other. Whatever is not here is refused. */
-import { AnomaliesPart, AnomalyDetected, CaptureSettings, COMMAND_REFUSALS, type CommandRefusal, Id, IdsState, PCAP_COMMANDS, PcapRecorded, type Reply, Severity, TrafficHealth } from "@lanthorn/contract/uplink";
+import {
+  AnomaliesPart, AnomalyDetected, BEHAVIOUR_COMMANDS, CaptureSettings, COMMAND_REFUSALS, type CommandRefusal, Id, IdsState, PCAP_COMMANDS, PcapRecorded, type Reply, Severity, TrafficHealth,
+} from "@lanthorn/contract/uplink";
 import * as z from "zod";
 import { TrafficSettings } from "./settings.ts";
 
@@ -69,8 +71,9 @@ const Gap = z.object({ from: Milliseconds, to: Milliseconds, reason: z.string().
 export type Gap = z.infer<typeof Gap>;
 
 /** Commands of the collector that the process carries out. */
-export type TrafficCommand = keyof typeof PCAP_COMMANDS;
-const TRAFFIC_COMMANDS = Object.keys(PCAP_COMMANDS) as [TrafficCommand, ...TrafficCommand[]];
+export type TrafficCommand = keyof typeof PCAP_COMMANDS | keyof typeof BEHAVIOUR_COMMANDS;
+/** All of them. */
+export const TRAFFIC_COMMANDS = [...Object.keys(PCAP_COMMANDS), ...Object.keys(BEHAVIOUR_COMMANDS)] as [TrafficCommand, ...TrafficCommand[]];
 
 /** In words why a command is not carried out, with what that means to the collector where it is one of those meanings. */
 export interface CommandRefused {

@@ -60,4 +60,30 @@ describe("a watch for beacons", () => {
     for (const at of [NaN, Infinity]) expect(watch.observe({ at, device: "laptop", peer: "ntp", bytes: 1, answered: true })).toBeNull();
     expect(watch.counts().pairs).toBe(1);
   });
+
+  test("goes on after a clock that was ahead is set right: neither device nor pair stays in the future", () => {
+    const watch = createBeaconWatch(BOUNDS);
+    contact(watch, "ntp", { from: 0, to: 4 });
+    contact(watch, "c2", { from: 4, to: 4.1 });
+    for (const peer of ["ntp", "c2", "later"]) watch.observe({ at: 400 * DAY, device: "laptop", peer, bytes: 1, answered: true });
+    watch.observe({ at: 400 * DAY, device: "newcomer", peer: "ntp", bytes: 1, answered: true });
+    expect(contact(watch, "c2", { from: 5, to: 7 })).toMatchObject([{ peer: "c2", firstAt: 5 * DAY }]);
+    expect(contact(watch, "later", { from: 5, to: 7 })).toMatchObject([{ peer: "later" }]);
+    // What it did in its first days is still usual.
+    expect(contact(watch, "ntp", { from: 5, to: 9 })).toEqual([]);
+  });
+
+  test("takes up a beacon after a gap of days", () => {
+    const watch = createBeaconWatch(BOUNDS);
+    contact(watch, "ntp", { from: 0, to: 1 });
+    expect(contact(watch, "c2", { from: 4, to: 4.05 })).toEqual([]);
+    expect(contact(watch, "c2", { from: 10, to: 12 })).toMatchObject([{ peer: "c2" }]);
+  });
+
+  test("forgets a device with its pairs", () => {
+    const watch = createBeaconWatch(BOUNDS);
+    contact(watch, "ntp", { from: 0, to: 1 });
+    watch.forget("laptop");
+    expect([watch.counts().pairs, [...watch.save()].map(({ kind }) => kind)]).toEqual([0, ["beacon_peer"]]);
+  });
 });

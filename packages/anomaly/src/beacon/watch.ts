@@ -34,6 +34,9 @@ export interface BeaconWatch {
   readonly observe: (connection: Connection) => BeaconFinding | null;
   /** Takes back an entry that `save` gave. @returns Whether it could be read; null for what is no entry of beacons. */
   readonly restore: (entry: SavedEntry) => boolean | null;
+  /** Forgets a device and its pairs. */
+  readonly forget: (device: string) => void;
+  readonly clear: () => void;
   /** One entry for each pair, device and peer, made as it is asked for. */
   readonly save: () => Iterable<SavedEntry>;
   /** Pairs that are followed, and pairs that gave way to others. */
@@ -63,6 +66,8 @@ const COMMON_LOSS = 0.15;
 const HANDOVER_INTERVALS = 4;
 const ALIKE_WITHIN = 0.2;
 const SCORE_SECONDS = 3600;
+/** Connections are reported in the order in which they end: one that is earlier than the last by less is left out. */
+const MAX_STEP_BACK_SECONDS = 3600;
 /** A sketch of who uses a peer, of two words of 32 bits. */
 const SKETCH_BITS = 64;
 
@@ -73,23 +78,6 @@ export function createBeaconWatch(bounds: { readonly maxPairs: number; readonly 
   const peers = new Map<string, Uint32Array>();
   let evicted = 0;
 
-  function adjust(total: number, users: number): number {
-    const share = users <= 1 ? 0 : users / Math.max(1, devices.size);
-    const common = Math.min(1, Math.max(0, (share - RARE_SHARE) / (COMMON_SHARE - RARE_SHARE)));
-    return total - COMMON_LOSS * common;
-  }
-
-  /** Whether the device did the same to another peer until this one began: a service that moved to another address. */
-  function hasPredecessor(pair: Pair, intervalSeconds: number): boolean {
-    const { firstAt } = pair.history;
-    for (const { device, history } of pairs.values()) {
-      if (device !== pair.device || history === pair.history || history.firstAt >= firstAt) continue;
-      if (Math.abs(history.lastAt - firstAt) > HANDOVER_INTERVALS * intervalSeconds) continue;
-      if (differenceOf(history, pair.history) <= ALIKE_WITHIN) return true;
-    }
-    return false;
-  }
-
   function judge(connection: Connection, pair: Pair, sketch: Uint32Array, deviceSince: number): BeaconFinding | null {
     const { device, peer, at } = connection;
     if (pair.isSettled || at < pair.nextScoreAt || pair.history.firstAt < deviceSince + LEARNING_SECONDS) return null;
@@ -97,10 +85,10 @@ export function createBeaconWatch(bounds: { readonly maxPairs: number; readonly 
     const score = scoreBeacon(pair.history);
     if (!score || score.timing < MIN_TIMING || score.duration < MIN_DURATION) return null;
     const devicesOfPeer = usersOf(sketch);
-    const adjusted = adjust(score.total, devicesOfPeer);
+    const adjusted = score.total - lossOf(devicesOfPeer, devices.size);
     if (adjusted < REPORTED_FROM) return null;
     pair.isSettled = true;
-    if (hasPredecessor(pair, score.intervalSeconds)) return null;
+    if (hasPredecessor(pairs.values(), pair, score.intervalSeconds)) return null;
     return { device, peer, score, adjusted, firstAt: pair.history.firstAt, devicesOfPeer };
   }
 
@@ -126,19 +114,27 @@ export function createBeaconWatch(bounds: { readonly maxPairs: number; readonly 
     observe: (connection) => {
       const { at, device, peer, bytes, answered } = connection;
       if (!answered || !Number.isFinite(at) || !Number.isFinite(bytes)) return null;
-      const since = devices.get(device) ?? at;
+      // A clock that was ahead must not leave a device or a pair in a time that is yet to come.
+      const since = Math.min(devices.get(device) ?? at, at);
       keep(devices, device, since, bounds.maxDevices);
       const sketch = peers.get(peer) ?? new Uint32Array(SKETCH_BITS / 32);
       const bit = hashText(device) % SKETCH_BITS;
       sketch[bit >>> 5] = (sketch[bit >>> 5] ?? 0) | (1 << (bit & 31));
       keep(peers, peer, sketch, bounds.maxPairs);
       const key = `${device} ${peer}`;
-      const pair = pairs.get(key) ?? { device, history: createPairHistory(), nextScoreAt: 0, isSettled: false };
+      const pair = begunAnew(pairs.get(key) ?? null, at, since) ?? { device, history: createPairHistory(), nextScoreAt: 0, isSettled: false };
       if (keep(pairs, key, pair, bounds.maxPairs)) evicted += 1;
       addConnection(pair.history, at, bytes);
       return judge(connection, pair, sketch, since);
     },
     restore,
+    forget(device) {
+      devices.delete(device);
+      for (const [key, pair] of pairs) if (pair.device === device) pairs.delete(key);
+    },
+    clear() {
+      for (const map of [pairs, devices, peers]) map.clear();
+    },
     *save() {
       for (const [key, since] of devices) yield { kind: BEACON_ENTRIES.device, key, bytes: writeSince(since) };
       for (const [key, sketch] of peers) yield { kind: BEACON_ENTRIES.peer, key, bytes: writeSketch(sketch) };
@@ -146,6 +142,30 @@ export function createBeaconWatch(bounds: { readonly maxPairs: number; readonly 
     },
     counts: () => ({ pairs: pairs.size, evicted }),
   };
+}
+
+/** What a peer's being common takes off. */
+function lossOf(users: number, devices: number): number {
+  const share = users <= 1 ? 0 : users / Math.max(1, devices);
+  return COMMON_LOSS * Math.min(1, Math.max(0, (share - RARE_SHARE) / (COMMON_SHARE - RARE_SHARE)));
+}
+
+/** Whether the device did the same to another peer until this one began: a service that moved to another address. */
+function hasPredecessor(pairs: Iterable<Pair>, pair: Pair, intervalSeconds: number): boolean {
+  const { firstAt } = pair.history;
+  for (const { device, history } of pairs) {
+    if (device !== pair.device || history === pair.history || history.firstAt >= firstAt) continue;
+    if (Math.abs(history.lastAt - firstAt) > HANDOVER_INTERVALS * intervalSeconds) continue;
+    if (differenceOf(history, pair.history) <= ALIKE_WITHIN) return true;
+  }
+  return false;
+}
+
+/** The pair, or a new one in its place where the clock was set back: what goes on since the device's first days stays known. */
+function begunAnew(pair: Pair | null, at: number, deviceSince: number): Pair | null {
+  if (!pair || at >= pair.history.lastAt - MAX_STEP_BACK_SECONDS) return pair;
+  const isOld = pair.history.firstAt < deviceSince + LEARNING_SECONDS;
+  return { device: pair.device, history: createPairHistory(), nextScoreAt: 0, isSettled: pair.isSettled || isOld };
 }
 
 /** Linear counting: from how many bits are still 0. */

@@ -1,8 +1,8 @@
 import type { BeaconFinding } from "../beacon/watch.ts";
-import { BUCKET_SECONDS, type Device, RECENT_BUCKETS, rowOf } from "./device.ts";
+import { BUCKET_SECONDS, type Device, RECENT_BUCKETS, rowOf } from "./devices/device.ts";
 import type { Clue } from "./comparing/evidence.ts";
 import { FEATURES, featuresOf, PLACE, unscale } from "./features.ts";
-import { expectAt } from "./profile.ts";
+import { expectAt, RANGE_UNITS } from "./profile.ts";
 
 /** What an anomaly looks most like. */
 export type AnomalyKind = "exfiltration" | "scan" | "admin_protocol" | "new_region" | "unusual_hour" | "beacon" | "unusual_amount";
@@ -54,8 +54,6 @@ export type Explained = Omit<Anomaly, "isWithinBudget">;
 
 const MAX_PEERS = 4;
 const MAX_FEATURES = 3;
-/** Beyond this many units nothing is ordinary. */
-const RANGE_UNITS = 3;
 
 /** Explains the clues of an hour. */
 export function explain(device: Device, clues: readonly Clue[], hour: { readonly at: number; readonly slot: number; readonly score: number }): Explained {

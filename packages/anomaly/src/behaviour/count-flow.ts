@@ -1,7 +1,8 @@
 import { hashText } from "../fnv.ts";
-import type { Device, News } from "./device.ts";
+import type { Device, News } from "./devices/device.ts";
 import { type Feature, PLACE } from "./features.ts";
 import { isAdminFlow, type ObservedFlow, type ObservedQuery } from "./flow.ts";
+import { meet } from "./devices/usual.ts";
 
 /** News of one device and hour that are kept. */
 const MAX_NEWS = 16;
@@ -32,6 +33,8 @@ export function countOriginator(device: Device, flow: ObservedFlow, isRarePeer: 
     add(device, "failed_flows", 1);
     return;
   }
+  meet(device.hour.met, "peers", flow.responder);
+  meet(device.hour.met, "ports", `uses ${flow.port}`);
   if (known.peers.add(peer)) add(device, "new_peers", 1);
   if (known.ports.add(port)) add(device, "new_ports", 1);
   const what = `${flow.responder} ${flow.port}`;
@@ -50,6 +53,7 @@ export function countResponder(device: Device, flow: ObservedFlow): void {
   else add(device, "bytes_outside", flow.bytesIn);
   if (!flow.isFirstPart) return;
   device.leading.add(`offers ${flow.port}`);
+  if (!flow.hasFailed) meet(device.hour.met, "ports", `offers ${flow.port}`);
   add(device, "peers", device.hour.distinct.peers.add(hashText(flow.originator)));
 }
 
@@ -57,6 +61,7 @@ export function countResponder(device: Device, flow: ObservedFlow): void {
 export function countQuery(device: Device, query: ObservedQuery): void {
   add(device, "dns_queries", 1);
   add(device, "names", device.hour.distinct.names.add(hashText(query.name)));
+  if (!query.isMissing) meet(device.hour.met, "names", query.name);
   if (query.isMissing) add(device, "nxdomain_share", 1);
 }
 

@@ -27,6 +27,7 @@ export interface Groups {
   readonly isKnown: (name: string) => boolean;
   readonly entries: () => Iterable<[string, Group]>;
   readonly restore: (name: string, group: Group) => void;
+  readonly clear: () => void;
 }
 
 const EMPTY: Group = { profile: createProfile("group"), hours: 0, regionsMet: 0, adminPeersMet: 0 };
@@ -57,6 +58,7 @@ export function createGroups(): Groups {
     isKnown: (name) => (groups.get(name)?.hours ?? 0) >= MIN_GROUP_HOURS,
     entries: () => groups,
     restore,
+    clear: () => groups.clear(),
   };
 }
 

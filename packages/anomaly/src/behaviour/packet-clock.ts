@@ -1,5 +1,6 @@
-import { BUCKET_SECONDS, clearHour, closeBucket } from "./device.ts";
-import type { DeviceTable } from "./device-table.ts";
+import { BUCKET_SECONDS, clearHour, closeBucket } from "./devices/device.ts";
+import type { DeviceTable } from "./devices/device-table.ts";
+import { fitToClock } from "./devices/lifecycle.ts";
 
 const HOUR_SECONDS = 3600;
 /** Nothing at all for so long was not a quiet network but nobody who looked. */
@@ -8,6 +9,8 @@ const MAX_SILENCE_SECONDS = 3 * BUCKET_SECONDS;
 /** Closes buckets and hours as packet time passes. */
 export interface PacketClock {
   readonly advance: (at: number) => void;
+  /** Seconds of packet time; NaN before there is any. */
+  readonly now: () => number;
   /** The hour is neither compared nor learned. */
   readonly distrustHour: () => void;
   readonly counts: () => {
@@ -35,10 +38,17 @@ export function createPacketClock({ devices, onHour }: { readonly devices: Devic
     isTrusted = true;
   }
 
+  /** What was saved may be of a time that is yet to come: the clock was wrong then. */
+  function begin(at: number): void {
+    for (const device of devices.all()) fitToClock(device, at);
+    isTrusted = isBeginOfHour(at);
+  }
+
   /** What was counted of the hour cannot be compared with whole hours. */
   function step(at: number): void {
     if (at < now || at > now + HOUR_SECONDS) steps += 1;
     for (const device of devices.all()) {
+      fitToClock(device, at);
       device.hour.bucket.fill(0);
       device.recent.fill(0);
       device.lastBucket = Math.floor(at / BUCKET_SECONDS) - 1;
@@ -50,7 +60,7 @@ export function createPacketClock({ devices, onHour }: { readonly devices: Devic
   return {
     advance(at) {
       if (!Number.isFinite(at)) return;
-      if (Number.isNaN(now)) isTrusted = isBeginOfHour(at);
+      if (Number.isNaN(now)) begin(at);
       else if (at < now - BUCKET_SECONDS || at > now + MAX_SILENCE_SECONDS) step(at);
       else {
         for (let bucket = Math.floor(now / BUCKET_SECONDS); bucket < Math.floor(at / BUCKET_SECONDS); bucket += 1) {
@@ -60,6 +70,7 @@ export function createPacketClock({ devices, onHour }: { readonly devices: Devic
       }
       now = Number.isNaN(now) || at > now || at < now - BUCKET_SECONDS ? at : now;
     },
+    now: () => now,
     distrustHour: () => {
       isTrusted = false;
     },

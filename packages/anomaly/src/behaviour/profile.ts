@@ -1,8 +1,11 @@
 import { FEATURES, RULE_LIST } from "./features.ts";
 
-const HOURS = 24;
+/** Of a day. */
+export const HOURS = 24;
 /** Hours of a working day, and of a day of the weekend. */
-const SLOTS = 2 * HOURS;
+export const SLOTS = 2 * HOURS;
+/** Beyond this many units nothing is ordinary. */
+export const RANGE_UNITS = 3;
 const COUNT = FEATURES.length;
 const HOUR_SECONDS = 3600;
 /** 1970 began on a Thursday. */

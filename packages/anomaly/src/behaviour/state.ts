@@ -1,7 +1,8 @@
 /** What is saved of devices, groups and budget: bytes of their own for each, with version and checksum, so that one that is damaged costs no other. */
-import { createDevice, type Device, KNOWN_KINDS, KNOWN_SIZES, LIFECYCLES } from "./device.ts";
+import { createDevice, type Device, KNOWN_KINDS, KNOWN_SIZES, LIFECYCLES } from "./devices/device.ts";
 import type { Group } from "./groups.ts";
 import { createProfile, type Profile } from "./profile.ts";
+import { readUsual, type SavedUsual, saveUsual } from "./devices/usual.ts";
 import { openSealed, seal, type SealedReader } from "../sealed.ts";
 
 /** The site's own series. */
@@ -19,7 +20,9 @@ const GROUP_NUMBERS = ["hours", "regionsMet", "adminPeersMet"] as const;
 
 /** A device, without what was counted of the hour that is not over. */
 export function writeDevice(device: Device): Uint8Array {
-  const text = new TextEncoder().encode(JSON.stringify({ group: device.group, lifecycle: device.lifecycle, ports: device.leading.entries() }));
+  const text = new TextEncoder().encode(JSON.stringify({
+    group: device.group, lifecycle: device.lifecycle, lifecycle_since: device.lifecycleSince, ports: device.leading.entries(), usual: saveUsual(device.usual),
+  }));
   return seal([
     Float64Array.from([...NUMBERS.map((name) => device[name]), text.length]), ...tablesOf(device.profile), ...KNOWN_KINDS.map((kind) => device.known[kind].hashes()), text,
   ]);
@@ -35,11 +38,11 @@ export function readDevice(key: string, bytes: Uint8Array): Device | null {
   const text = reader.take(Uint8Array, numbers[NUMBERS.length] ?? 0);
   const words = text && readWords(text);
   if (!profile || !words || !reader.isAtEnd() || known.some(([, hashes]) => hashes === null)) return null;
-  const device = createDevice(key, 0, Object.fromEntries(known.map(([kind, hashes]) => [kind, hashes ?? undefined])), words.ports);
+  const device = createDevice(key, 0, { known: Object.fromEntries(known.map(([kind, hashes]) => [kind, hashes ?? undefined])), ports: words.ports, usual: words.usual });
   NUMBERS.forEach((name, index) => {
     device[name] = numbers[index] ?? 0;
   });
-  return { ...device, profile, group: words.group, lifecycle: words.lifecycle };
+  return { ...device, profile, group: words.group, lifecycle: words.lifecycle, lifecycleSince: words.since ?? device.firstAt };
 }
 
 /** What is known of like devices. */
@@ -85,8 +88,15 @@ function readProfile(reader: SealedReader, kind: "device" | "group"): Profile | 
   return means && spreads && highs && slotHighs && seen ? { means, spreads, highs, slotHighs, seen } : null;
 }
 
+/** What is saved of a device in words. What an older version did not save is null. */
+interface SavedWords extends Pick<Device, "group" | "lifecycle"> {
+  readonly ports: [string, number][];
+  readonly since: number | null;
+  readonly usual: SavedUsual | null;
+}
+
 /** The checksum says that we wrote it, not that a version of ours wrote it rightly: types are looked at. */
-function readWords(text: Uint8Array): Pick<Device, "group" | "lifecycle"> & { ports: [string, number][] } | null {
+function readWords(text: Uint8Array): SavedWords | null {
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder().decode(text));
@@ -97,5 +107,7 @@ function readWords(text: Uint8Array): Pick<Device, "group" | "lifecycle"> & { po
   const { group, ports } = value;
   const lifecycle = LIFECYCLES.find((name) => name === value.lifecycle);
   const isPort = (entry: unknown): entry is [string, number] => Array.isArray(entry) && typeof entry[0] === "string" && Number.isFinite(entry[1]);
-  return typeof group === "string" && lifecycle && Array.isArray(ports) && ports.every(isPort) ? { group, lifecycle, ports } : null;
+  const since = "lifecycle_since" in value && typeof value.lifecycle_since === "number" ? value.lifecycle_since : null;
+  const usual = "usual" in value ? readUsual(value.usual) : null;
+  return typeof group === "string" && lifecycle && Array.isArray(ports) && ports.every(isPort) ? { group, lifecycle, ports, since, usual } : null;
 }

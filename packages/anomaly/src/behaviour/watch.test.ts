@@ -1,50 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Anomaly } from "./anomaly.ts";
-import type { ObservedFlow } from "./flow.ts";
-import { type BehaviourWatch, createBehaviourWatch } from "./watch.ts";
-
-const HOUR = 3600;
-const DAY = 24 * HOUR;
-/** A Monday, 00:00 UTC. */
-const BEGIN = 1_767_571_200;
-const BOUNDS = { maxDevices: 20, maxPairs: 100, alertsADay: 1 };
-
-function open(options: Partial<Parameters<typeof createBehaviourWatch>[0]> = {}) {
-  const anomalies: Anomaly[] = [];
-  return { anomalies, watch: createBehaviourWatch({ bounds: BOUNDS, onAnomaly: (anomaly) => anomalies.push(anomaly), ...options }) };
-}
-
-function flow(at: number, more: Partial<ObservedFlow> = {}): ObservedFlow {
-  return {
-    at, startedAt: at, originator: "laptop", responder: "203.0.113.7", isOriginatorInside: true, isResponderInside: false, port: "tcp/443", bytesOut: 3000, bytesIn: 20_000, packets: 20,
-    hasFailed: false, region: "DE", isFirstPart: true, ...more,
-  };
-}
-
-/** Compares what is left of an hour. @returns In how many pieces. */
-function finish(watch: BehaviourWatch): number {
-  let pieces = 1;
-  while (watch.work()) pieces += 1;
-  return pieces;
-}
-
-/** Twelve ordinary flows an hour, at work by day only. */
-function live(watch: BehaviourWatch, days: { readonly from: number; readonly to: number }, originator = "laptop"): void {
-  for (let at = BEGIN + days.from * DAY; at < BEGIN + days.to * DAY; at += HOUR / 12) {
-    const isDay = at % DAY >= 8 * HOUR && at % DAY < 17 * HOUR;
-    if (isDay || at % HOUR === 0) watch.flow(flow(at, { originator, responder: `203.0.113.${(at / 300) % 7}` }));
-    else watch.advance(at);
-  }
-  finish(watch);
-}
-
-/** From 10:00 of a day on. */
-function copyOut(watch: BehaviourWatch, day: number, originator = "laptop"): void {
-  const at = BEGIN + day * DAY + 10 * HOUR;
-  watch.flow(flow(at + 60, { originator, responder: "198.51.100.9", bytesOut: 8e9 }));
-  for (let minutes = 5; minutes <= 60; minutes += 5) watch.advance(at + minutes * 60);
-  finish(watch);
-}
+import { BEGIN, BOUNDS, copyOut, DAY, finish, flow, HOUR, live, open } from "./testing/site.ts";
 
 describe("a watch for behaviour", () => {
   test("explains what a device sent to a host that nobody uses, once, with its usual amount and the last hours", () => {
@@ -108,7 +63,7 @@ describe("a watch for behaviour", () => {
     const { anomalies, watch } = open();
     watch.accept([{ scope: { device: "nas" }, kind: "exfiltration", until: null }]);
     const names = ["laptop", "desk", "nas"];
-    for (let hour = 0; hour < 9 * 24 + 10; hour += 1) for (const name of names) live(watch, { from: hour / 24, to: (hour + 1) / 24 }, name);
+    live(watch, { from: 0, to: 9 + 10 / 24 }, names);
     const at = BEGIN + 9 * DAY + 10 * HOUR;
     names.forEach((originator, index) => watch.flow(flow(at + 60, { originator, responder: `198.51.100.${index}`, bytesOut: 8e9 })));
     for (let minutes = 5; minutes <= 60; minutes += 5) watch.advance(at + minutes * 60);
@@ -132,10 +87,10 @@ describe("a watch for behaviour", () => {
   test("compares a frozen device without learning it, and forgets one that is reset", () => {
     const { watch } = open();
     live(watch, { from: 0, to: 8 });
-    watch.freeze("laptop", true);
+    watch.freeze("laptop", true, 0);
     const before = [...watch.states()];
     live(watch, { from: 8, to: 9 });
-    expect([...watch.states()]).toEqual(before.map((state) => ({ ...state, lifecycle: "frozen" })));
+    expect([...watch.states()]).toEqual(before.map((state) => ({ ...state, lifecycle: "frozen", lifecycleSince: BEGIN + 8 * DAY - HOUR / 12 })));
     watch.reset("laptop");
     expect([...watch.states()]).toEqual([]);
   });

@@ -4,8 +4,9 @@ import { type Anomaly, explainBeacon, type Explained } from "./anomaly.ts";
 import { createBudget } from "./budget.ts";
 import { countOriginator, countQuery, countResponder } from "./count-flow.ts";
 import { createHourComparison } from "./comparing/comparison.ts";
-import type { Device, Lifecycle } from "./device.ts";
-import { createDeviceTable, type DeviceState } from "./device-table.ts";
+import type { Device, Lifecycle } from "./devices/device.ts";
+import { createDeviceTable, type DeviceState } from "./devices/device-table.ts";
+import { describeDevice, type DeviceBehaviour } from "./devices/describe-device.ts";
 import type { ObservedFlow, ObservedQuery } from "./flow.ts";
 import { createGroups } from "./groups.ts";
 import { createPacketClock } from "./packet-clock.ts";
@@ -15,7 +16,7 @@ import type { SavedEntry } from "../sealed.ts";
 
 /** How much is followed, and how much is said. */
 export interface BehaviourBounds {
-  /** Some 15 KB each. The one that was silent for longest gives way. */
+  /** Some 30 KB each. The one that was silent for longest gives way. */
   readonly maxDevices: number;
   /** Pairs of a device and a peer that are looked at for beacons: 1 KB each. */
   readonly maxPairs: number;
@@ -37,9 +38,18 @@ export interface BehaviourWatch {
   readonly distrustHour: () => void;
   /** What people say is normal, in place of what they said before. */
   readonly accept: (accepted: readonly Accepted[]) => void;
-  readonly freeze: (device: string, isFrozen: boolean) => void;
-  /** Forgets a device. */
-  readonly reset: (device: string) => void;
+  /**
+   * A frozen device is compared and not learned.
+   * @param at Since when, in seconds, where no packet was seen yet; else it is packet time.
+   * @returns Whether there is such a device.
+   */
+  readonly freeze: (device: string, isFrozen: boolean, at: number) => boolean;
+  /** Forgets a device, and the pairs that it is an end of. @returns Whether there was such a device. */
+  readonly reset: (device: string) => boolean;
+  /** Forgets all that was learned, of groups and of the site too; not what people said is normal. */
+  readonly resetAll: () => void;
+  /** What is usual for a device. @returns Null where it is not known. */
+  readonly describe: (device: string) => DeviceBehaviour | null;
   readonly states: () => Iterable<DeviceState>;
   /** Takes back an entry that `save` gave. What is damaged is left out, counted, and learned anew. @returns Whether it could be read. */
   readonly restore: (entry: SavedEntry) => boolean;
@@ -107,7 +117,7 @@ export function createBehaviourWatch(deps: {
       const isRarePeer = !flow.isResponderInside && !peers.isCommon(flow.responder);
       countOriginator(devices.site(), flow, isRarePeer);
       // Addresses that nobody has, and that a scan asks, are no devices.
-      if (flow.isResponderInside && (!flow.hasFailed || devices.has(flow.responder))) countResponder(devices.get(flow.responder, flow.at), flow);
+      if (flow.isResponderInside && (!flow.hasFailed || devices.find(flow.responder))) countResponder(devices.get(flow.responder, flow.at), flow);
       if (!flow.isOriginatorInside) return;
       const device = devices.get(flow.originator, flow.at);
       countOriginator(device, flow, isRarePeer);
@@ -124,8 +134,19 @@ export function createBehaviourWatch(deps: {
     work: comparison.work,
     distrustHour: clock.distrustHour,
     accept: accepted.replace,
-    freeze: devices.freeze,
-    reset: devices.reset,
+    freeze: (device, isFrozen, at) => devices.freeze(device, isFrozen, Number.isNaN(clock.now()) ? at : clock.now()),
+    reset(device) {
+      beacons.forget(device);
+      return devices.reset(device);
+    },
+    resetAll() {
+      comparison.drop();
+      for (const part of [devices, groups, beacons, regions, peers]) part.clear();
+    },
+    describe(key) {
+      const device = devices.find(key);
+      return device && describeDevice(device, groups);
+    },
     states: devices.states,
     restore(entry) {
       const taken = entry.kind === BUDGET_ENTRY ? readBudget(entry.bytes) : null;

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ANOMALY_KINDS } from "../events/security.ts";
+import { LearnedBehaviour } from "../uplink/anomalies.ts";
 import { TrafficHealth } from "../uplink/captures.ts";
 import { Id, Instant, Severity } from "../values.ts";
 import { BooleanQuery, IdPageQuery, listQuery, PeriodQuery } from "./envelopes.ts";
@@ -102,3 +103,36 @@ export const AnomalyModel = z.object({
   state: TrafficHealth.shape.anomaly.unwrap().nullable().describe("How many devices it knows, in which state, and what it found, as it reported last. Null where it does not watch: it reads no traffic, or is too old."),
 });
 export type AnomalyModel = z.infer<typeof AnomalyModel>;
+
+/** What is usual for a device, as each probe of its site learned it. */
+export const DeviceBehaviour = z.object({
+  device_id: Id.describe("The device."),
+  site_id: Id.describe("Its site."),
+  probes: z.array(z.object({
+    probe_id: Id.describe("The probe."),
+    name: z.string().describe("The probe's name."),
+    problem: z.string().nullable().describe("Why it is not known what the probe learned, in words: it is away, or reads no traffic. Null where it answered."),
+    behaviour: LearnedBehaviour.nullable().describe("What is usual for the device. Null where the probe does not know the device, or did not answer."),
+  })).describe("The site's probes that are not revoked, at most 16. What is learned stays on the probe: each is asked."),
+});
+export type DeviceBehaviour = z.infer<typeof DeviceBehaviour>;
+
+const OfDevice = Id.optional().describe("Only this device. All that the probe knows if left out.");
+
+/** Which devices are learned no more, or again. */
+export const AnomalyModelFreeze = z.strictObject({
+  device_id: OfDevice,
+  is_frozen: z.boolean().default(true).describe("`true`: what is usual stays as it is, and is compared with. `false`: it is learned again."),
+});
+export type AnomalyModelFreeze = z.infer<typeof AnomalyModelFreeze>;
+
+/** Which devices are forgotten. */
+export const AnomalyModelReset = z.strictObject({ device_id: OfDevice });
+export type AnomalyModelReset = z.infer<typeof AnomalyModelReset>;
+
+/** What a probe did. */
+export const AnomalyModelChange = z.object({
+  probe_id: Id.describe("The probe."),
+  devices: z.int().describe("How many devices it changed, or that were so already. 0 where it does not know the device."),
+});
+export type AnomalyModelChange = z.infer<typeof AnomalyModelChange>;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { Id, Instant } from "../values.ts";
-import { AnomaliesPart } from "./anomalies.ts";
+import { AnomaliesPart, BEHAVIOUR_COMMANDS } from "./anomalies.ts";
 import { BUNDLE_MAX_KINDS, BundleAnnouncement, BundleState } from "./bundles.ts";
 import { CaptureSettings, PCAP_COMMANDS, TrafficHealth } from "./captures.ts";
 import { DecoysPart, DecoysState } from "./decoys.ts";
@@ -164,6 +164,7 @@ export const COMMANDS = {
   /** The probe connects to a decoy beside it. Replied to, when the hit was reported, with `incident_id`, `service` and `port`. */
   decoy_test: z.object({ decoy: z.string().min(1).max(64) }),
   ...PCAP_COMMANDS,
+  ...BEHAVIOUR_COMMANDS,
 } as const;
 /** A key of `COMMANDS`. */
 export type CommandType = keyof typeof COMMANDS;

@@ -144,7 +144,8 @@ function toFeedback({ id, site_id, kind, device, device_group: group, reason, cr
 
 const ReportedHealth = ProbeHealth.pick({ traffic: true });
 
-function toModel({ id, site_id, name, presence, health }: WatchingProbe): AnomalyModel {
+/** What a probe reported of what it learns. */
+export function toModel({ id, site_id, name, presence, health }: WatchingProbe): AnomalyModel {
   const reported = health === null ? null : ReportedHealth.safeParse(JSON.parse(health));
   return { probe_id: id, site_id, name, is_online: presence === "online", state: (reported?.success ? reported.data.traffic?.anomaly : undefined) ?? null };
 }

@@ -36,6 +36,13 @@ export interface WatchingProbe {
   readonly health: string | null;
 }
 
+/** A device, with the names by which probes may know it. */
+export interface NamedDevice {
+  readonly siteId: string;
+  /** MAC addresses, then addresses, those it had last first. */
+  readonly names: readonly string[];
+}
+
 /** Anomalies of devices, and what people say of them. Feedback is that which has not expired at `now`. */
 export interface AnomaliesStore {
   transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
@@ -56,8 +63,10 @@ export interface AnomaliesStore {
   forgetExpired(trx: Trx, siteId: string, now: string): Promise<void>;
   /** What is covered by it is normal. @returns Those that raised an alert, the newest ones. */
   markNormal(trx: Trx, feedback: FeedbackRow, limit: number): Promise<readonly AnomalyRecord[]>;
-  /** Probes of a tenant that are not revoked. */
-  probes(tenantId: string): Promise<readonly WatchingProbe[]>;
+  /** Probes that are not revoked: of a tenant, of one of its sites, or the one of this id. */
+  probes(tenantId: string, of?: { readonly siteId?: string; readonly probeId?: string }): Promise<readonly WatchingProbe[]>;
+  /** @param maxNames Of what it is known by. */
+  device(tenantId: string, deviceId: string, maxNames: number): Promise<NamedDevice | null>;
   /** Forgets anomalies found before this. @returns How many. */
   forget(before: string): Promise<number>;
 }
@@ -100,9 +109,18 @@ export function createAnomaliesStore({ db, reads }: { readonly db: Kysely<Schema
         .where(device === null ? "device_group" : "device", "=", device ?? group ?? "").where("feedback_id", "is", null).returningAll().execute();
       return marked.filter(({ is_alert: isAlert }) => isAlert === 1).toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit);
     },
-    probes: (tenantId) => reads.selectFrom("probes").innerJoin("sites", "sites.id", "probes.site_id")
+    probes: (tenantId, { siteId, probeId } = {}) => reads.selectFrom("probes").innerJoin("sites", "sites.id", "probes.site_id")
       .select(["probes.id", "probes.site_id", "probes.name", "probes.state as presence", "probes.health"]).where("sites.tenant_id", "=", tenantId).where("probes.revoked_at", "is", null)
+      .$if(siteId !== undefined, (query) => query.where("probes.site_id", "=", siteId ?? "")).$if(probeId !== undefined, (query) => query.where("probes.id", "=", probeId ?? ""))
       .orderBy("probes.id").execute(),
+    async device(tenantId, deviceId, maxNames) {
+      const device = await reads.selectFrom("devices").select(["site_id", "mac", "ip"]).where("tenant_id", "=", tenantId).where("id", "=", deviceId).executeTakeFirst();
+      if (!device) return null;
+      const macs = await reads.selectFrom("interfaces").select("mac").where("device_id", "=", deviceId).orderBy("mac").limit(maxNames).execute();
+      const ips = await reads.selectFrom("addresses").select("ip").where("device_id", "=", deviceId).orderBy("last_seen", "desc").orderBy("ip").limit(maxNames).execute();
+      const names = [device.mac, ...macs.map(({ mac }) => mac), device.ip, ...ips.map(({ ip }) => ip)].filter((name) => name !== "");
+      return { siteId: device.site_id, names: [...new Set(names)].slice(0, maxNames) };
+    },
     forget: async (before) => Number((await db.deleteFrom("anomalies").where("found_at", "<", before).executeTakeFirst()).numDeletedRows),
   };
 }

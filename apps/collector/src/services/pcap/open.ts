@@ -15,7 +15,7 @@ import { createErrands } from "./errands/errands.ts";
 import { createPcapImport, type ProbeContents } from "./files/import.ts";
 import { createPcapRetention } from "./files/retention.ts";
 import { createSealedFiles } from "./files/sealed-files.ts";
-import { createProbeCommands } from "./probe-commands.ts";
+import { createProbeCommands, type ProbeCommands } from "./probe-commands.ts";
 import { createPcapReaction } from "./reaction.ts";
 import { createPcapRequests } from "./requests.ts";
 import { pcapRoutes } from "./routes.ts";
@@ -33,6 +33,8 @@ import { createPcapWatches } from "./watches.ts";
 export interface PcapModule extends ServiceModule {
   /** For services that read captures as a download. */
   readonly downloads: PcapDownloads;
+  /** For services that ask a probe what its traffic process learned. */
+  readonly ask: ProbeCommands["ask"];
   readonly react: ReturnType<typeof createPcapReaction>["react"];
   /** What is sent to a site's probes; undefined where nothing is set. */
   partFor(siteId: string): Promise<CaptureSettings | undefined>;
@@ -80,7 +82,7 @@ export function openPcap(
       downloads,
       watches: createPcapWatches({ store: commandsStore, pcaps: store, commands, settings: siteSettings, audit, clock }),
     })],
-    downloads, reactions: { pcaps: reaction }, react: reaction.react,
+    downloads, ask: commands.ask, reactions: { pcaps: reaction }, react: reaction.react,
     jobs: [imports.job], retention: [retention.job],
     metrics: [
       { name: "lanthorn_captures", help: "Captures of packets by state", label: "state", read: () => retentionStore.byState() },

@@ -6,7 +6,8 @@ import { badRequest } from "../../gateway/route.ts";
 import { unavailable, whereIs } from "./refusals.ts";
 import type { PcapCommandsStore } from "./store/commands-store.ts";
 
-type PcapCommand = Extract<CommandType, `pcap_${string}`>;
+/** What a probe's traffic process carries out. */
+type TrafficCommand = Extract<CommandType, `pcap_${string}` | `behaviour_${string}`>;
 /** Which probe is meant. */
 export interface ProbeAddress {
   readonly tenantId: string;
@@ -22,10 +23,10 @@ export type Outcome =
   | { readonly kind: "unanswered"; readonly words: string }
   | { readonly kind: "away"; readonly words: string };
 
-/** Sends commands about captures, and waits for what the probe says. */
+/** Sends commands to the process that reads a probe's traffic, and waits for what the probe says. */
 export interface ProbeCommands {
   /** Sends a command and waits for what becomes of it. @throws What the database says. */
-  tell<T extends PcapCommand>(probe: ProbeAddress, type: T, data: CommandData<T>): Promise<Outcome>;
+  tell<T extends TrafficCommand>(probe: ProbeAddress, type: T, data: CommandData<T>): Promise<Outcome>;
   /**
    * @param about The field of the request that a refusal is about.
    * @returns The reply's data.
@@ -33,9 +34,9 @@ export interface ProbeCommands {
    * allow it; NOT_FOUND where it says that there is no such file; SERVICE_UNAVAILABLE where it is away, does not answer in time, or cannot do
    * it now.
    */
-  ask<T extends PcapCommand>(probe: ProbeAddress, type: T, data: CommandData<T>, about: string): Promise<Reply["data"]>;
+  ask<T extends TrafficCommand>(probe: ProbeAddress, type: T, data: CommandData<T>, about: string): Promise<Reply["data"]>;
   /** Sends a command without waiting. @param id Of the command, by which its reply is known. @throws What the broker says when it cannot take it. */
-  send<T extends PcapCommand>(probe: ProbeAddress, type: T, data: CommandData<T>, id?: string): Promise<void>;
+  send<T extends TrafficCommand>(probe: ProbeAddress, type: T, data: CommandData<T>, id?: string): Promise<void>;
   /** A probe has answered a command, which may be another one. */
   replied(probe: { readonly probeId: string }, reply: Reply): Promise<void>;
 }
@@ -90,7 +91,7 @@ export function createProbeCommands(deps: {
     try {
       await send(probe, type, data, id);
     } catch (error) {
-      log.warn({ probe_id: probe.probeId, reason: describeError(error) }, "a command about a capture could not be sent");
+      log.warn({ probe_id: probe.probeId, reason: describeError(error) }, "a command could not be sent to a probe");
       waiting.get(id)?.resolve(UNSENT);
     } finally {
       await answered;
@@ -140,6 +141,6 @@ function readReply(reply: Reply | null): Outcome {
   if (reply.ok) return { kind: "done", data: reply.data };
   const { code, message, reason = null } = reply.error ?? { code: "failed", message: "it refused" };
   if (code === "refused") return { kind: "refused", reason, words: message };
-  if (code === "not-a-command") return { kind: "unanswered", words: "the probe's version knows no captures: install a newer one" };
+  if (code === "not-a-command") return { kind: "unanswered", words: "the probe's version does not know this command: install a newer one" };
   return { kind: "unanswered", words: `the probe could not do it: ${message}` };
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AnomalyDetected } from "@lanthorn/contract/uplink";
+import { AnomalyDetected, BehaviourReply } from "@lanthorn/contract/uplink";
 import { type BlockFrame, encodeFrameBlock } from "@lanthorn/packet-io";
 import { createFakeClock, silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -92,11 +92,33 @@ test("what was learned comes back after a restart, and where it is damaged it is
   }
 }, 60_000);
 
+test("what is usual is read, frozen and reset at the collector's word, and a restart before the hour is over keeps it", async () => {
+  const first = await openSite();
+  first.live({ from: 0, to: 8 });
+  const read = (site: typeof first) => BehaviourReply.parse((site.behaviour.read({ devices: ["02:00:00:00:00:99", LAPTOP.mac] }) as { data: unknown }).data).behaviour;
+  expect(read(first)).toMatchObject({ device: LAPTOP.mac, lifecycle: "active", known_since: new Date(BEGIN * 1000 + 60_000 * 5).toISOString(), group: "uses udp/123 uses udp/443" });
+  expect(read(first)?.features.find(({ name }) => name === "flows")?.workdays.usual[10]).toBeGreaterThan(8);
+  expect(read(first)?.peers.map(({ name }) => name)).toContain("203.0.113.1");
+  await first.behaviour.close();
+  expect(first.behaviour.freeze({ devices: [LAPTOP.mac, LAPTOP.ip], is_frozen: true })).toEqual({ data: { devices: 1 } });
+  await first.behaviour.close();
+  const second = await openSite();
+  expect(second.behaviour.counters()).toMatchObject({ frozen: 1, active: 0 });
+  expect(read(second)).toMatchObject({ lifecycle: "frozen" });
+  expect(second.behaviour.freeze({ devices: null, is_frozen: false })).toEqual({ data: { devices: 1 } });
+  expect(second.behaviour.reset({ devices: null })).toEqual({ data: { devices: 1 } });
+  await second.behaviour.close();
+  const third = await openSite();
+  expect([third.behaviour.counters(), read(third), third.problems]).toMatchObject([{ active: 0, learning: 0 }, null, []]);
+}, 60_000);
+
 test("a part that is turned off learns nothing and says so", async () => {
   const { behaviour, live } = await openSite({ enabled: false });
   live({ from: 0, to: 1 });
   await behaviour.close();
   expect([behaviour.counters(), existsSync(join(dataDir, "anomalies"))]).toEqual([undefined, false]);
+  const devices = [LAPTOP.mac];
+  for (const answer of [behaviour.read({ devices }), behaviour.freeze({ devices, is_frozen: true }), behaviour.reset({ devices })]) expect(answer).toMatchObject({ reason: "not-configured" });
 });
 
 test("the machine's subnets are read twice a minute, however many flows there are", async () => {

@@ -1,13 +1,14 @@
 /** Behavior of the site's devices, learned from flows and DNS on packet time, and kept over restarts. */
 import { join } from "node:path";
 import { type Accepted, type Anomaly, type BehaviourWatch, createBehaviourWatch } from "@lanthorn/anomaly";
-import { ANOMALY_KINDS, type AnomaliesPart } from "@lanthorn/contract/uplink";
+import { ANOMALY_KINDS, type AnomaliesPart, type CommandData } from "@lanthorn/contract/uplink";
 import { formatIp } from "@lanthorn/packets";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import type { FlowKey, FlowRecord, TrafficMessage } from "@lanthorn/traffic";
 import { isLinkName } from "../dns/link-names.ts";
-import type { FoundAnomaly, ProcessCounters } from "../messages.ts";
+import type { CommandAnswer, FoundAnomaly, ProcessCounters } from "../messages.ts";
 import { toAnomalyData } from "./anomaly-data.ts";
+import { toLearnedBehaviour } from "./learned-behaviour.ts";
 import { observeFlow } from "./observe-flow.ts";
 import type { AnomalySettings } from "./settings.ts";
 import { createSiteDevices } from "./site-devices.ts";
@@ -24,6 +25,10 @@ export interface SiteBehaviour {
   /** Some times a second: goes on with what is to be compared and saved. */
   tick(): void;
   configure(part: AnomaliesPart | undefined): void;
+  /** Commands of the collector. What they change is saved with the next turn. */
+  read(data: CommandData<"behaviour_read">): CommandAnswer;
+  freeze(data: CommandData<"behaviour_freeze">): CommandAnswer;
+  reset(data: CommandData<"behaviour_reset">): CommandAnswer;
   /** Null while it is turned off. */
   counters(): ProcessCounters["anomaly"];
   /** Saves what was learned. */
@@ -39,9 +44,12 @@ const MAX_SAID_AN_HOUR = 32;
 /** NXDOMAIN, RFC 1035 section 4.1.1. */
 const NO_SUCH_NAME = 3;
 
+const REFUSED: CommandAnswer = { refused: "the probe does not watch the behavior of devices: set enabled = true under [traffic.anomalies] in its configuration file, and start it again", reason: "not-configured" };
+
 /** Learns nothing. */
 export const NO_BEHAVIOUR: SiteBehaviour = {
   onFlow: () => undefined, onMessage: () => undefined, advance: () => undefined, distrust: () => undefined, tick: () => undefined, configure: () => undefined, counters: () => undefined,
+  read: () => REFUSED, freeze: () => REFUSED, reset: () => REFUSED,
   close: () => Promise.resolve(),
 };
 
@@ -52,7 +60,7 @@ export const NO_BEHAVIOUR: SiteBehaviour = {
  */
 export async function openBehaviour(deps: {
   readonly settings: AnomalySettings; readonly dataDir: string; readonly accepted: AnomaliesPart | undefined; readonly isInside: (ip: string) => boolean;
-  readonly say: (at: number, data: FoundAnomaly) => boolean; readonly clock: Pick<Clock, "monotonic">; readonly log: Pick<Log, "info" | "error">;
+  readonly say: (at: number, data: FoundAnomaly) => boolean; readonly clock: Pick<Clock, "now" | "monotonic">; readonly log: Pick<Log, "info" | "error">;
 }): Promise<SiteBehaviour> {
   const { settings, clock, log } = deps;
   if (!settings.enabled) return NO_BEHAVIOUR;
@@ -87,10 +95,37 @@ export async function openBehaviour(deps: {
       if (!isLeft) keeper.tick();
     },
     configure: (part) => watch.accept(toAccepted(part)),
+    ...commandsOf(watch, { clock, onChange: keeper.changed }),
     counters: () => readCounters(watch, sayer.counts(), rate.leftOut()),
     async close() {
       while (watch.work());
       await keeper.close();
+    },
+  };
+}
+
+/** What the collector may read and change of what was learned. */
+function commandsOf(watch: BehaviourWatch, { clock, onChange }: { readonly clock: Pick<Clock, "now">; readonly onChange: () => void }): Pick<SiteBehaviour, "read" | "freeze" | "reset"> {
+  const each = (names: readonly string[], change: (device: string) => boolean) => names.filter(change).length;
+  return {
+    read({ devices }) {
+      for (const name of devices) {
+        const known = watch.describe(name);
+        if (known) return { data: { behaviour: toLearnedBehaviour(known) } };
+      }
+      return { data: { behaviour: null } };
+    },
+    freeze({ devices, is_frozen: isFrozen }) {
+      onChange();
+      const names = devices ?? [...watch.states()].map(({ device }) => device);
+      return { data: { devices: each(names, (device) => watch.freeze(device, isFrozen, clock.now() / 1000)) } };
+    },
+    reset({ devices }) {
+      onChange();
+      if (devices) return { data: { devices: each(devices, watch.reset) } };
+      const count = watch.counts().devices;
+      watch.resetAll();
+      return { data: { devices: count } };
     },
   };
 }
@@ -141,10 +176,11 @@ async function openKeeper({ path, watch, log }: { readonly path: string; readonl
   } catch (error) {
     log.error({ path, reason: describeError(error) }, "what was learned of the site's devices cannot be read: it is learned anew");
   }
-  let savedHours = 0;
+  let [savedHours, isChanged] = [0, false];
   let saving: Promise<void> | null = null;
   const save = async () => {
     const hours = watch.counts().comparedHours;
+    isChanged = false;
     try {
       await writeStateFile(path, watch.save());
     } catch (error) {
@@ -153,8 +189,12 @@ async function openKeeper({ path, watch, log }: { readonly path: string; readonl
     savedHours = hours;
     saving = null;
   };
-  const isDue = () => saving === null && watch.counts().comparedHours > savedHours;
+  const isDue = () => saving === null && (isChanged || watch.counts().comparedHours > savedHours);
   return {
+    /** Somebody changed what was learned: it is saved before the hour is over. */
+    changed(): void {
+      isChanged = true;
+    },
     tick(): void {
       if (isDue()) saving = save();
     },

@@ -4,7 +4,7 @@ import * as z from "zod";
 /** What is usual for the devices of a site, and what is not: `[traffic.anomalies]`. */
 export const AnomalySettings = z.strictObject({
   enabled: z.boolean().default(true),
-  /** Devices that are followed, at some 15 KB each. The one that was silent for longest gives way. */
+  /** Devices that are followed, at some 30 KB each. The one that was silent for longest gives way. */
   max_devices: z.int().min(1).max(10_000).default(1000),
   /** Pairs of a device and a host outside that are looked at for beacons, at some 1 KB each. */
   max_pairs: z.int().min(1).max(100_000).default(10_000),

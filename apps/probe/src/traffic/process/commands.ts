@@ -1,4 +1,5 @@
-import { type CommandData, PCAP_COMMANDS } from "@lanthorn/contract/uplink";
+import { BEHAVIOUR_COMMANDS, type CommandData, PCAP_COMMANDS } from "@lanthorn/contract/uplink";
+import type { SiteBehaviour } from "../anomalies/behaviour.ts";
 import { isWithoutFile, markWanted, readNote, removeCaptureFile } from "../capture-files/facts.ts";
 import type { CommandAnswer, ToProcess } from "../messages.ts";
 import type { RequestedCaptures } from "../on-demand/captures.ts";
@@ -18,12 +19,13 @@ export interface CommandReach {
   readonly uploads: Uploads;
   /** Resolves when all frames that have been read are with those who write them. */
   readonly handedOn: () => Promise<void>;
+  readonly behaviour: Pick<SiteBehaviour, "read" | "freeze" | "reset">;
   readonly exports: { readonly start: (data: CommandData<"pcap_export">) => Promise<CommandAnswer>; readonly stop: (id: string) => boolean };
 }
 
 /** Carries out a command of the collector, whose data is held against the contract once more. */
 export async function carryOutCommand(
-  { command, data }: Pick<Extract<ToProcess, { kind: "command" }>, "command" | "data">, { captures, watches, files, uploads, exports, handedOn }: CommandReach,
+  { command, data }: Pick<Extract<ToProcess, { kind: "command" }>, "command" | "data">, { captures, watches, files, uploads, exports, behaviour, handedOn }: CommandReach,
 ): Promise<CommandAnswer> {
   switch (command) {
     case "pcap_start":
@@ -45,6 +47,12 @@ export async function carryOutCommand(
     }
     case "pcap_fetch":
       return fetchFile(PCAP_COMMANDS.pcap_fetch.parse(data).pcap_id, files.folder, uploads);
+    case "behaviour_read":
+      return behaviour.read(BEHAVIOUR_COMMANDS.behaviour_read.parse(data));
+    case "behaviour_freeze":
+      return behaviour.freeze(BEHAVIOUR_COMMANDS.behaviour_freeze.parse(data));
+    case "behaviour_reset":
+      return behaviour.reset(BEHAVIOUR_COMMANDS.behaviour_reset.parse(data));
     case "pcap_export":
     default: {
       const wanted = PCAP_COMMANDS.pcap_export.parse(data);

@@ -99,7 +99,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
     droppedByProbe: () => recordings.droppedByProbe() + (continuous?.dropped() ?? 0),
     continuous: () => continuous?.state() ?? null,
     command: (message, running) => carryOutCommand(message, {
-      ...running, uploads, exports,
+      ...running, uploads, exports, behaviour,
       files: { folder, forget: rooms.forget, drop },
     }),
     configure(now) {

@@ -1,6 +1,6 @@
 import { explain, type Explained } from "../anomaly.ts";
-import { clearHour, closeHour, type Device } from "../device.ts";
-import type { DeviceTable } from "../device-table.ts";
+import { clearHour, closeHour, type Device } from "../devices/device.ts";
+import type { DeviceTable } from "../devices/device-table.ts";
 import type { Groups } from "../groups.ts";
 import { createHourJudge, learnDeviceHour } from "./judge.ts";
 import { slotOf } from "../profile.ts";
@@ -12,6 +12,8 @@ export interface HourComparison {
   readonly begin: (at: number) => void;
   /** Goes on by one device. @returns Whether something is left. */
   readonly work: () => boolean;
+  /** What is left of the hour is not compared, and not learned. */
+  readonly drop: () => void;
 }
 
 /** @param deps.onFound Is given what is found, the strongest first. */
@@ -50,5 +52,8 @@ export function createHourComparison(deps: {
       pieces = compare(all, at);
     },
     work,
+    drop() {
+      pieces = null;
+    },
   };
 }

@@ -1,5 +1,5 @@
 /** How far an hour of a device is from what is usual for it, by feature and by what it met for the first time. */
-import type { Device, News } from "../device.ts";
+import type { Device, News } from "../devices/device.ts";
 import { FEATURES, type Family, type Feature, PLACE, RULE_LIST } from "../features.ts";
 import { expectAt, groupHighAt, type Profile } from "../profile.ts";
 

@@ -1,10 +1,12 @@
-import type { Device } from "../device.ts";
+import type { Device } from "../devices/device.ts";
 import { type Clue, cluesOf, surpriseOfNews, totalOf } from "./evidence.ts";
 import { PLACE, RULES, scaleCounts } from "../features.ts";
 import { type Groups, metByGroup } from "../groups.ts";
+import { isKnownWell, LEARNING_HOURS_IN_GROUP, moveOn } from "../devices/lifecycle.ts";
 import { learnHour } from "../profile.ts";
 import type { HostUse } from "../sketches/host-use.ts";
 import { SITE_KEY } from "../state.ts";
+import { learnMet } from "../devices/usual.ts";
 
 /** Evidence from here on is an alert. */
 const ALERT_FROM = 5;
@@ -12,15 +14,10 @@ const ALERT_FROM = 5;
 const SUSPICIOUS_FROM = 2.5;
 /** What is left of an hour's evidence in the next: several lesser hours make an alert too. */
 const CARRIED_SHARE = 0.5;
-/** A week; a device that is like others, of which enough is known, a day. */
-const LEARNING_HOURS = 7 * 24;
-const LEARNING_HOURS_IN_GROUP = 24;
 /** So many hours without evidence end what went on. */
 const QUIET_HOURS = 3;
-/** What goes on for so long is a change that will stay. */
-const DRIFTED_SECONDS = 3 * 86_400;
-const DRIFT_SECONDS = 2 * 86_400;
 const DRIFT_RATE = 0.5;
+const HOURS_A_DAY = 24;
 /** One visit of a far place is curiosity, ten are not. */
 const ONE_VISIT_LESS = 1;
 const VISITS_WEIGHT = 1.3;
@@ -39,7 +36,7 @@ export function createHourJudge({ groups, regions, peers }: { readonly groups: G
   function newsOf(device: Device): Clue[] {
     device.closed.news = device.closed.news.filter(({ kind, what }) => kind !== "region" || !regions.isCommon(what));
     const group = groups.get(device.group);
-    const days = device.hours / 24;
+    const days = device.hours / HOURS_A_DAY;
     return device.closed.news.map((news): Clue => {
       const isRegion = news.kind === "region";
       const met = surpriseOfNews(news.kind, { events: isRegion ? device.regionsMet : device.adminPeersMet, days }, metByGroup(group, news.kind));
@@ -55,10 +52,13 @@ export function createHourJudge({ groups, regions, peers }: { readonly groups: G
   }
 
   function cluesFor(device: Device, slot: number, at: number): readonly Clue[] {
-    settle(device, groups, at);
+    if (device.key !== SITE_KEY && device.hours > 0 && device.hours % HOURS_A_DAY === 0 && device.lifecycle !== "frozen") device.group = device.leading.group();
+    moveOn(device, groups, at);
     forgiveFirst(device);
     const news = newsOf(device);
-    if (device.lifecycle === "learning" || device.lifecycle === "drifted" || device.key === SITE_KEY) return [];
+    // One that was frozen while it was learned is as little known as it was.
+    const isKnown = device.lifecycle === "active" || (device.lifecycle === "frozen" && isKnownWell(device, groups));
+    if (!isKnown || device.key === SITE_KEY) return [];
     return [...cluesOf(device, scaleCounts(device.closed.counts), slot, groups.get(device.group).profile), ...news];
   }
 
@@ -100,18 +100,6 @@ function begins(device: Device, score: number, at: number): boolean {
   return true;
 }
 
-/** Moves the device on in its life: from learning to active, and to and from drifted. */
-function settle(device: Device, groups: Groups, at: number): void {
-  if (device.key !== SITE_KEY && device.hours > 0 && device.hours % 24 === 0 && device.lifecycle !== "frozen") device.group = device.leading.group();
-  if (device.lifecycle === "learning") {
-    if (device.hours >= (groups.isKnown(device.group) ? LEARNING_HOURS_IN_GROUP : LEARNING_HOURS)) device.lifecycle = "active";
-  } else if (device.lifecycle === "active" && device.openSince > 0 && at - device.openSince >= DRIFTED_SECONDS) {
-    device.lifecycle = "drifted";
-    device.driftUntil = at + DRIFT_SECONDS;
-    device.openSince = 0;
-  } else if (device.lifecycle === "drifted" && at >= device.driftUntil) device.lifecycle = "active";
-}
-
 /** Learns an hour, unless something unusual goes on or the device is frozen. */
 export function learnDeviceHour({ device, groups, slot, at }: { readonly device: Device; readonly groups: Groups; readonly slot: number; readonly at: number }): void {
   if (device.lifecycle === "frozen" || at <= device.firstAt) return;
@@ -125,6 +113,7 @@ export function learnDeviceHour({ device, groups, slot, at }: { readonly device:
   const scaled = scaleCounts(device.closed.counts);
   learnHour(device.profile, slot, scaled, device.lifecycle === "drifted" ? DRIFT_RATE : undefined);
   device.hours += 1;
+  learnMet(device.usual, device.closed.met, device.hours % HOURS_A_DAY === 0);
   if (isSettled) groups.learn(device.group, slot, scaled);
 }
 

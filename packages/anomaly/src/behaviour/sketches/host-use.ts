@@ -8,6 +8,7 @@ export interface HostUse {
   readonly use: (what: string, device: string) => void;
   /** Whether three devices or more talk to it: then it is no news that another does. */
   readonly isCommon: (what: string) => boolean;
+  readonly clear: () => void;
 }
 
 /** Two words of bits for each, of which a device sets one. @param max Of what is kept; what was not used for longest gives way. */
@@ -27,5 +28,6 @@ export function createHostUse(max: number): HostUse {
       for (const word of users.get(what) ?? []) for (let rest = word; rest !== 0; rest = (rest & (rest - 1)) >>> 0) count += 1;
       return count >= MIN_DEVICES;
     },
+    clear: () => users.clear(),
   };
 }

@@ -1,10 +1,14 @@
 import * as z from "zod";
 import { Id } from "../../values.ts";
-import { AnomaliesQuery, AnomalyDetails, AnomalyFeedback, AnomalyFeedbackCreate, AnomalyFeedbackQuery, AnomalyModel, AnomalyRow } from "../anomalies.ts";
+import {
+  AnomaliesQuery, AnomalyDetails, AnomalyFeedback, AnomalyFeedbackCreate, AnomalyFeedbackQuery, AnomalyModel, AnomalyModelChange, AnomalyModelFreeze, AnomalyModelReset, AnomalyRow, DeviceBehaviour,
+} from "../anomalies.ts";
 import { IdPageQuery, listEnvelope } from "../envelopes.ts";
 import { operations } from "../operation.ts";
 
 const OfAnomaly = z.object({ anomaly_id: Id });
+const OfProbe = z.object({ probe_id: Id });
+const OfDevice = z.object({ device_id: Id });
 const OfFeedback = z.object({ anomaly_feedback_id: Id });
 
 /** Behavior of devices that is not usual for them. */
@@ -13,6 +17,9 @@ export const anomaliesOperations = operations({
   listAnomalyFeedback: { target: "GET /anomalies/feedback", query: AnomalyFeedbackQuery, status: 200, answer: listEnvelope(AnomalyFeedback) },
   deleteAnomalyFeedback: { target: "DELETE /anomalies/feedback/{anomaly_feedback_id}", params: OfFeedback, status: 204 },
   listAnomalyModels: { target: "GET /anomalies/models", query: IdPageQuery, status: 200, answer: listEnvelope(AnomalyModel) },
+  freezeAnomalyModel: { target: "POST /anomalies/models/{probe_id}/freeze", params: OfProbe, body: AnomalyModelFreeze, status: 200, answer: AnomalyModelChange },
+  resetAnomalyModel: { target: "POST /anomalies/models/{probe_id}/reset", params: OfProbe, body: AnomalyModelReset, status: 200, answer: AnomalyModelChange },
+  readDeviceBehaviour: { target: "GET /devices/{device_id}/behaviour", params: OfDevice, status: 200, answer: DeviceBehaviour },
   readAnomaly: { target: "GET /anomalies/{anomaly_id}", params: OfAnomaly, status: 200, answer: AnomalyDetails },
   createAnomalyFeedback: { target: "POST /anomalies/{anomaly_id}/feedback", params: OfAnomaly, body: AnomalyFeedbackCreate, status: 201, answer: AnomalyFeedback },
 });

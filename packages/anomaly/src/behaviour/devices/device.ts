@@ -1,8 +1,9 @@
-import { createDistinct, type Distinct } from "./sketches/distinct.ts";
-import { FEATURES } from "./features.ts";
-import { createKnownSet, type KnownSet } from "./sketches/known-set.ts";
-import { createLeadingPorts, type LeadingPorts } from "./sketches/leading-ports.ts";
-import { createProfile, type Profile } from "./profile.ts";
+import { createDistinct, type Distinct } from "../sketches/distinct.ts";
+import { FEATURES } from "../features.ts";
+import { createKnownSet, type KnownSet } from "../sketches/known-set.ts";
+import { createLeadingPorts, type LeadingPorts } from "../sketches/leading-ports.ts";
+import { createProfile, type Profile } from "../profile.ts";
+import { createHourMet, createUsual, type HourMet, type SavedUsual, type Usual } from "./usual.ts";
 
 /** Seconds that one value of a series stands for. */
 export const BUCKET_SECONDS = 300;
@@ -30,18 +31,21 @@ export interface News {
   flows: number;
 }
 
-/** What is remembered of one device, or of the site: some 15 KB, however much it does. */
+/** What is remembered of one device, or of the site: some 30 KB, however much it does. */
 export interface Device {
   readonly key: string;
   readonly profile: Profile;
   readonly known: Readonly<Record<KnownKind, KnownSet>>;
   readonly leading: LeadingPorts;
+  readonly usual: Usual;
   /** What is counted now, and of the hour before while it is compared. */
   hour: HourCounts;
   closed: HourCounts;
   readonly recent: Float32Array;
   group: string;
   lifecycle: Lifecycle;
+  /** Since when it is in this state, by packet time. */
+  lifecycleSince: number;
   firstAt: number;
   /** Hours that were learned. */
   hours: number;
@@ -64,6 +68,7 @@ export interface HourCounts {
   readonly counts: Float64Array;
   readonly bucket: Float64Array;
   readonly distinct: Readonly<Record<"peers" | "ports" | "names" | "inside", Distinct>>;
+  readonly met: HourMet;
   news: News[];
   /** Bytes sent to the peers outside that got most. */
   readonly sentTo: Map<string, number>;
@@ -71,20 +76,29 @@ export interface HourCounts {
   readonly rarePeers: Set<string>;
 }
 
-/** One of which nothing is known yet. @param known Of a saved one. */
-export function createDevice(key: string, at: number, known: Partial<Record<KnownKind, Uint32Array>> = {}, ports: Iterable<readonly [string, number]> = []): Device {
+/** What was saved of a device beside its profile and numbers. */
+export interface SavedParts {
+  readonly known: Partial<Record<KnownKind, Uint32Array>>;
+  readonly ports: Iterable<readonly [string, number]>;
+  readonly usual: SavedUsual | null;
+}
+
+const NOTHING_SAVED: SavedParts = { known: {}, ports: [], usual: null };
+
+/** One of which nothing is known yet, beside what was saved. */
+export function createDevice(key: string, at: number, { known, ports, usual }: SavedParts = NOTHING_SAVED): Device {
   const set = (kind: KnownKind) => createKnownSet(KNOWN_SIZES[kind], known[kind] ?? null);
   return {
     key, profile: createProfile("device"), leading: createLeadingPorts(ports), recent: new Float32Array(RECENT_BUCKETS * FEATURES.length),
     known: { peers: set("peers"), ports: set("ports"), regions: set("regions"), admin_peers: set("admin_peers") },
-    hour: createHourCounts(), closed: createHourCounts(),
-    group: "", lifecycle: "learning", firstAt: at, hours: 0, regionsMet: 0, adminPeersMet: 0, carried: 0, openSince: 0, quietHours: 0, driftUntil: 0, lastBucket: 0,
+    usual: createUsual(usual), hour: createHourCounts(), closed: createHourCounts(),
+    group: "", lifecycle: "learning", lifecycleSince: at, firstAt: at, hours: 0, regionsMet: 0, adminPeersMet: 0, carried: 0, openSince: 0, quietHours: 0, driftUntil: 0, lastBucket: 0,
   };
 }
 
 function createHourCounts(): HourCounts {
   return {
-    counts: new Float64Array(FEATURES.length), bucket: new Float64Array(FEATURES.length), news: [], sentTo: new Map(), rarePeers: new Set(),
+    counts: new Float64Array(FEATURES.length), bucket: new Float64Array(FEATURES.length), news: [], sentTo: new Map(), rarePeers: new Set(), met: createHourMet(),
     distinct: { peers: createDistinct(), ports: createDistinct(), names: createDistinct(), inside: createDistinct() },
   };
 }
@@ -116,6 +130,7 @@ export function clearHour(hour: HourCounts): void {
   hour.sentTo.clear();
   hour.rarePeers.clear();
   for (const distinct of Object.values(hour.distinct)) distinct.clear();
+  for (const leading of Object.values(hour.met)) leading.clear();
 }
 
 /** A bucket's counts, in the order of `FEATURES`. */

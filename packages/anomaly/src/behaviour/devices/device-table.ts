@@ -1,7 +1,8 @@
 import { BUCKET_SECONDS, createDevice, type Device, type Lifecycle } from "./device.ts";
-import type { Groups } from "./groups.ts";
-import { DEVICE_ENTRY, GROUP_ENTRY, readDevice, readGroup, SITE_KEY, writeDevice, writeGroup } from "./state.ts";
-import type { SavedEntry } from "../sealed.ts";
+import type { Groups } from "../groups.ts";
+import { setFrozen } from "./lifecycle.ts";
+import { DEVICE_ENTRY, GROUP_ENTRY, readDevice, readGroup, SITE_KEY, writeDevice, writeGroup } from "../state.ts";
+import type { SavedEntry } from "../../sealed.ts";
 
 /** Of the devices that are followed. */
 const NEWCOMER_SHARE = 0.125;
@@ -10,8 +11,11 @@ const NEWCOMER_SHARE = 0.125;
 export interface DeviceState {
   readonly device: string;
   readonly lifecycle: Lifecycle;
+  /** Since when it is in this state. Seconds of packet time, as `firstAt`. */
+  readonly lifecycleSince: number;
   readonly group: string;
   readonly firstAt: number;
+  /** Hours that were learned. */
   readonly hours: number;
 }
 
@@ -22,9 +26,14 @@ export interface DeviceTable {
   readonly all: () => readonly Device[];
   /** The device, a new one where it is not known; the one that was silent for longest gives way. */
   readonly get: (key: string, at: number) => Device;
-  readonly has: (key: string) => boolean;
-  readonly freeze: (key: string, isFrozen: boolean) => void;
-  readonly reset: (key: string) => void;
+  /** The device; null where it is not known. Nothing gives way for it. */
+  readonly find: (key: string) => Device | null;
+  /** @returns Whether there is such a device. */
+  readonly freeze: (key: string, isFrozen: boolean, at: number) => boolean;
+  /** @returns Whether there was such a device. */
+  readonly reset: (key: string) => boolean;
+  /** Forgets all of them, and the site. */
+  readonly clear: () => void;
   readonly states: () => readonly DeviceState[];
   /** Takes back what `save` gave. @returns Whether it could be read. */
   readonly restore: (entry: SavedEntry) => boolean;
@@ -85,16 +94,22 @@ export function createDeviceTable(deps: { readonly maxDevices: number; readonly 
       keep(device);
       return device;
     },
-    has: (key) => devices.has(key),
-    freeze(key, isFrozen) {
+    find: (key) => devices.get(key) ?? null,
+    freeze(key, isFrozen, at) {
       const device = devices.get(key);
-      if (device && isFrozen !== (device.lifecycle === "frozen")) device.lifecycle = isFrozen ? "frozen" : "active";
+      if (device) setFrozen(device, isFrozen, { groups, at });
+      return device !== undefined;
     },
     reset(key) {
-      devices.delete(key);
       newcomers.delete(key);
+      return devices.delete(key);
     },
-    states: () => [...devices.values()].map(({ key, lifecycle, group, firstAt, hours }) => ({ device: key, lifecycle, group, firstAt, hours })),
+    clear() {
+      devices.clear();
+      newcomers.clear();
+      site = createDevice(SITE_KEY, 0);
+    },
+    states: () => [...devices.values()].map(stateOf),
     restore,
     *save() {
       yield { kind: DEVICE_ENTRY, key: SITE_KEY, bytes: writeDevice(site) };
@@ -107,4 +122,9 @@ export function createDeviceTable(deps: { readonly maxDevices: number; readonly 
       return { devices: devices.size, evicted, lifecycles };
     },
   };
+}
+
+/** What is known of a device in short. */
+export function stateOf({ key, lifecycle, lifecycleSince, group, firstAt, hours }: Device): DeviceState {
+  return { device: key, lifecycle, lifecycleSince, group, firstAt, hours };
 }

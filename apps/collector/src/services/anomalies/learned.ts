@@ -1,0 +1,88 @@
+import {
+  type AnomalyModelChange, type AnomalyModelFreeze, type AnomalyModelReset, type BEHAVIOUR_COMMANDS, BehaviourChangeReply, BehaviourReply, type CommandData, type DeviceBehaviour, MAX_BEHAVIOUR_NAMES, type Reply,
+} from "@lanthorn/contract";
+import type { Audit } from "../../gateway/audit.ts";
+import type { Actor } from "../../gateway/environment.ts";
+import { ApiError, notFound } from "../../gateway/errors.ts";
+import { toModel } from "./service.ts";
+import type { AnomaliesStore, WatchingProbe } from "./store.ts";
+
+/** Has a probe carry out a command. @param about The field of the request that a refusal is about. @throws ApiError in the probe's words: it is away, refuses, or does not answer. */
+export type AskProbe = <T extends keyof typeof BEHAVIOUR_COMMANDS>(
+  probe: { readonly tenantId: string; readonly probeId: string }, type: T, data: CommandData<T>, about: string,
+) => Promise<Reply["data"]>;
+
+/** What probes learned of devices. It stays there: each is asked. */
+export interface LearnedService {
+  /** @throws ApiError NOT_FOUND. */
+  read(tenantId: string, deviceId: string): Promise<DeviceBehaviour>;
+  /** @throws ApiError NOT_FOUND; SERVICE_UNAVAILABLE where the probe is away; CONFLICT where it does not watch. */
+  freeze(actor: Actor, probeId: string, change: AnomalyModelFreeze): Promise<AnomalyModelChange>;
+  /** @throws ApiError as `freeze`. */
+  reset(actor: Actor, probeId: string, change: AnomalyModelReset): Promise<AnomalyModelChange>;
+}
+
+/** More than a site has: each is sent a command. */
+const MAX_PROBES = 16;
+const NOT_WATCHING = "it does not watch the behavior of devices: it reads no traffic ([traffic] in its configuration), or has not reported yet";
+
+/** @param deps.ask Asks a probe. */
+export function createLearnedService({ store, audit, ask }: { readonly store: AnomaliesStore; readonly audit: Audit; readonly ask: AskProbe }): LearnedService {
+  const deviceOf = async (tenantId: string, deviceId: string) => {
+    const device = await store.device(tenantId, deviceId, MAX_BEHAVIOUR_NAMES);
+    if (!device) throw notFound("device");
+    return device;
+  };
+
+  async function readOne(tenantId: string, probe: WatchingProbe, names: readonly string[]): Promise<DeviceBehaviour["probes"][number]> {
+    const about = { probe_id: probe.id, name: probe.name };
+    if (toModel(probe).state === null) return { ...about, problem: NOT_WATCHING, behaviour: null };
+    if (names.length === 0) return { ...about, problem: null, behaviour: null };
+    try {
+      const answer = BehaviourReply.safeParse(await ask({ tenantId, probeId: probe.id }, "behaviour_read", { devices: [...names] }, "device_id"));
+      return answer.success ? { ...about, problem: null, behaviour: answer.data.behaviour } : { ...about, problem: "its answer cannot be read", behaviour: null };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return { ...about, problem: error.message, behaviour: null };
+    }
+  }
+
+  /** What is meant: null for all devices of the probe. @throws ApiError NOT_FOUND where probe or device are not the tenant's, or not of one site. */
+  async function namesFor(tenantId: string, probeId: string, deviceId: string | undefined): Promise<string[] | null> {
+    const [probe] = await store.probes(tenantId, { probeId });
+    if (!probe) throw notFound("probe");
+    if (deviceId === undefined) return null;
+    const device = await deviceOf(tenantId, deviceId);
+    if (device.siteId !== probe.site_id) throw notFound("device");
+    return [...device.names];
+  }
+
+  /** Noted before it is done: who asked for it is known also where the probe does not answer. */
+  async function note(actor: Actor, action: string, probeId: string, change: object): Promise<void> {
+    await store.transaction((trx) => audit(trx, { actor, action, target: { type: "anomaly_model", id: probeId }, before: null, after: { ...change } }));
+  }
+
+  const changed = (probeId: string, data: Reply["data"]): AnomalyModelChange => ({ probe_id: probeId, devices: BehaviourChangeReply.parse(data).devices });
+
+  return {
+    async read(tenantId, deviceId) {
+      const { siteId, names } = await deviceOf(tenantId, deviceId);
+      const probes = (await store.probes(tenantId, { siteId })).slice(0, MAX_PROBES);
+      return { device_id: deviceId, site_id: siteId, probes: await Promise.all(probes.map((probe) => readOne(tenantId, probe, names))) };
+    },
+
+    async freeze(actor, probeId, change) {
+      const devices = await namesFor(actor.tenantId, probeId, change.device_id);
+      await note(actor, "anomaly_models.freeze", probeId, change);
+      if (devices?.length === 0) return { probe_id: probeId, devices: 0 };
+      return changed(probeId, await ask({ tenantId: actor.tenantId, probeId }, "behaviour_freeze", { devices, is_frozen: change.is_frozen }, "device_id"));
+    },
+
+    async reset(actor, probeId, change) {
+      const devices = await namesFor(actor.tenantId, probeId, change.device_id);
+      await note(actor, "anomaly_models.reset", probeId, change);
+      if (devices?.length === 0) return { probe_id: probeId, devices: 0 };
+      return changed(probeId, await ask({ tenantId: actor.tenantId, probeId }, "behaviour_reset", { devices }, "device_id"));
+    },
+  };
+}
