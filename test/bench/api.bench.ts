@@ -89,7 +89,7 @@ async function measureFloor(file: string, tenantId: string, queries: readonly st
   const store = createDevicesStore({ reads });
   const service = createDevicesService({
     store, editor: { create: nobody, update: nobody, remove: nobody },
-    merger: { merge: nobody, split: nobody }, neighborsOf: () => Promise.resolve([]), cvesOf: () => Promise.resolve({ cves: [], counted: new Map() }),
+    merger: { merge: nobody, split: nobody }, bulk: { change: nobody }, neighborsOf: () => Promise.resolve([]), cvesOf: () => Promise.resolve({ cves: [], counted: new Map() }),
     conditions: createReadConditions({ store, devicesWith: nobody, clock: systemClock }),
   });
   const statements = new Map<string, Sqlite.Statement>();

@@ -7,6 +7,7 @@ export { DeviceConditions } from "./rest/device-conditions.ts";
 export * from "./rest/device-filter.ts";
 export * from "./rest/events.ts";
 export * from "./rest/agents.ts";
+export { BulkResult, MAX_BULK } from "./rest/bulk.ts";
 export * from "./rest/alert-conditions.ts";
 export * from "./rest/alert-filter.ts";
 export * from "./rest/alerts.ts";

@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { sql } from "kysely";
 import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createMatches } from "../services/devices/store/matches.ts";
 import { createReadPage } from "../services/devices/store/pages.ts";
 import { testLocation } from "../testing/database.ts";
 import type { PostgresLocation } from "./location.ts";
@@ -117,7 +118,7 @@ describe("a PostgreSQL database", () => {
       const seen = { device_type: "", is_online: 0, presence_state: "", first_seen: AT, last_seen: AT };
       await insertMany(bare.db, "devices", [{ ...named, ...seen, open_ports: "[]", tags: "[]", locked_fields: "[]" }]);
       const page = { field: "ip", descending: false, limit: 10, from: 0 } as const;
-      expect((await createReadPage(bare.reads)("t", { search: "PRINT" }, page)).rows.map(({ id }) => id)).toEqual(["d"]);
+      expect((await createReadPage(bare.reads, createMatches(bare.reads))("t", { search: "PRINT" }, page)).rows.map(({ id }) => id)).toEqual(["d"]);
       await admin.query(`grant create on database "${name}" to current_user; create extension pg_trgm`);
       const helped = await open();
       expect([helped.advice, await indexes(helped)]).toEqual([null, 1]);

@@ -21,4 +21,4 @@ export interface AuditEntry {
  * Writes down who did what, in the transaction that does it: neither is kept without the other. It takes secrets out by
  * the names of their fields, so a service passes its records as they are.
  */
-export type Audit = (trx: Transaction<Schema>, entry: AuditEntry) => Promise<void>;
+export type Audit = (trx: Transaction<Schema>, entry: AuditEntry | readonly AuditEntry[]) => Promise<void>;

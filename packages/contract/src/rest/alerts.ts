@@ -2,6 +2,7 @@ import * as z from "zod";
 import { Id, Instant, Severity } from "../values.ts";
 import { AlertConditions, AlertSource, AlertStatus } from "./alert-conditions.ts";
 import { AlertFilterText } from "./alert-filter.ts";
+import { bulkRequest } from "./bulk.ts";
 import { PageQuery } from "./envelopes.ts";
 
 /** An event behind an alert. The bytes of packets are in `data.packets` of the first one only, and not in lists. */
@@ -70,6 +71,16 @@ export type AlertsQuery = z.infer<typeof AlertsQuery>;
 /** The same filters and order for the whole list at once. */
 export const AlertsExportQuery = AlertFilterQuery;
 export type AlertsExportQuery = z.infer<typeof AlertsExportQuery>;
+
+/** What is done to each of many alerts: as `POST /alerts/{alert_id}/acknowledge` and `…/resolve` do. */
+export const AlertBulkChange = z.strictObject({
+  status: z.enum(["acknowledged", "resolved"]).describe("`acknowledged`: somebody works on it; a resolved one stays resolved. `resolved`: it is over."),
+});
+export type AlertBulkChange = z.infer<typeof AlertBulkChange>;
+
+/** A change of all alerts that a filter leaves, or of some. */
+export const AlertBulkRequest = bulkRequest(AlertFilterText, AlertBulkChange);
+export type AlertBulkRequest = z.infer<typeof AlertBulkRequest>;
 
 /** Alerts that match every field that is not null are counted and shown, but not notified, until `expires_at`. */
 export const AlertMute = z.object({

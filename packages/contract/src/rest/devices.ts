@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { Software } from "../events/software.ts";
 import { DeviceType, Evidence, Id, Instant, IpAddress, MacAddress, Port, PortProtocol, PortState, PresenceState } from "../values.ts";
+import { bulkRequest } from "./bulk.ts";
 import { DeviceConditions, DeviceText } from "./device-conditions.ts";
 import { DeviceFilterText } from "./device-filter.ts";
 import { PageQuery } from "./envelopes.ts";
@@ -199,6 +200,24 @@ export const DeviceUpdate = z.strictObject({
   tags: Tags.nullish().describe("Tags, in place of those it has. Null removes them."),
 });
 export type DeviceUpdate = z.infer<typeof DeviceUpdate>;
+
+/** What is done to each of many devices. Fields left out stay; with `delete` there is nothing else. */
+export const DeviceBulkChange = z.strictObject({
+  add_tags: Tags.optional().describe("Tags that each gets beside those it has. One that would have more than 64 keeps those it has."),
+  remove_tags: Tags.optional().describe("Tags that each loses."),
+  device_type: DeviceUpdate.shape.device_type,
+  vendor: DeviceUpdate.shape.vendor,
+  os_guess: DeviceUpdate.shape.os_guess,
+  delete: z.literal(true).optional().describe("Deletes them, as `DELETE /devices/{device_id}` does."),
+}).refine((change) => Object.values(change).some((value) => value !== undefined), "at least one change is needed")
+  .refine(({ delete: isDeleted, ...others }) => isDeleted === undefined || Object.values(others).every((value) => value === undefined), {
+    path: ["delete"], message: "what is deleted cannot be changed as well",
+  });
+export type DeviceBulkChange = z.infer<typeof DeviceBulkChange>;
+
+/** A change of all devices that a filter leaves, or of some. */
+export const DeviceBulkRequest = bulkRequest(DeviceFilterText, DeviceBulkChange);
+export type DeviceBulkRequest = z.infer<typeof DeviceBulkRequest>;
 
 /** A device that may be the same as another one. `score` is 0 to 1; `reasons` are what they have in common. */
 export const SimilarDevice = z.object({

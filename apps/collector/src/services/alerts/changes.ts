@@ -1,19 +1,24 @@
-import type { Alert } from "@lanthorn/contract";
+import type { Alert, AlertBulkChange, AlertBulkRequest, BulkResult } from "@lanthorn/contract";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
+import { createRunBulk, selectionOf } from "../../gateway/bulk/bulk.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
+import type { ReadConditions } from "./conditions.ts";
 import { alertEvent } from "./reaction/reaction.ts";
+import type { AlertRow } from "./reaction/store.ts";
 import { toAlert } from "./records.ts";
 import type { AlertsStore } from "./store.ts";
 
-/** What people do with an alert. */
+/** What people do with alerts. */
 export interface AlertChanges {
   /** Somebody has seen it: it stays, and counts on. @throws ApiError NOT_FOUND; CONFLICT when it is resolved. */
   acknowledge(actor: Actor, alertId: string): Promise<Alert>;
   /** The matter is dealt with: the same again is a new alert. Once is enough; a second time changes nothing. @throws ApiError NOT_FOUND. */
   resolve(actor: Actor, alertId: string): Promise<Alert>;
+  /** @throws ApiError CONFLICT where another number matches than was expected; NOT_FOUND for a site that the tenant does not have. */
+  changeAll(actor: Actor, request: AlertBulkRequest): Promise<BulkResult>;
 }
 
 /** What changing an alert needs. */
@@ -26,43 +31,71 @@ export interface AlertChangesDependencies {
   readonly clock: Pick<Clock, "now">;
 }
 
-/** Acknowledges and resolves alerts, each change in the audit log. */
-export function alertChanges(deps: AlertChangesDependencies): AlertChanges {
-  const { store, clock, audit } = deps;
-  const now = () => toInstant(clock.now());
-  return {
-    async acknowledge(actor, alertId) {
-      const row = await store.change(actor.tenantId, alertId, async (trx, before) => {
-        if (before.status === "resolved") throw new ApiError("CONFLICT", "the alert is resolved");
-        if (before.status === "acknowledged") return null;
-        await audit(trx, {
-          actor, action: "alert.acknowledge", target: { type: "alert", id: alertId }, before: { status: before.status },
-          after: { status: "acknowledged" },
-        });
-        return { status: "acknowledged", acknowledged_by: actor.name, acknowledged_at: now() };
-      });
-      if (!row) throw notFound("alert");
-      return toAlert(row, await store.mutes(actor.tenantId, now()));
-    },
+/** Alerts of one transaction, in which events wait. */
+const PIECE = 100;
+const ACTIONS = { acknowledged: "alert.acknowledge", resolved: "alert.resolve" } as const;
 
-    async resolve(actor, alertId) {
-      let fromSeq: number | null = null;
-      const row = await store.change(actor.tenantId, alertId, async (trx, before) => {
-        if (before.status === "resolved") return null;
-        const at = now();
-        const columns = { status: "resolved", open_key: null, quiet_at: null, resolved_by: actor.name, resolved_at: at };
-        if (before.notified === 1) ({ fromSeq } = await deps.log.append(trx, actor.tenantId, [
-          alertEvent({ ...before, ...columns }, at, at),
-        ]));
-        await audit(trx, {
-          actor, action: "alert.resolve", target: { type: "alert", id: alertId }, before: { status: before.status },
-          after: { status: "resolved" },
-        });
-        return columns;
+/** Acknowledges and resolves alerts, each change in the audit log. @param deps.conditions What a filter means. */
+export function alertChanges(deps: AlertChangesDependencies & { readonly conditions: ReadConditions }): AlertChanges {
+  const { store, conditions, clock, audit } = deps;
+  const runBulk = createRunBulk();
+  const now = () => toInstant(clock.now());
+
+  /** One that is so already, or is over, is left as it is. */
+  const changeSome = async (actor: Actor, ids: readonly string[], status: AlertBulkChange["status"]) => {
+    let fromSeq: number | null = null;
+    let changed = 0;
+    const rows = await store.change(actor.tenantId, ids, async (trx, found) => {
+      const at = now();
+      const due = found.filter((row) => row.status !== "resolved" && row.status !== status);
+      const columns = columnsOf(status, actor.name, at);
+      const announced = status === "resolved" ? due.filter(({ notified }) => notified === 1) : [];
+      if (announced.length > 0) ({ fromSeq } = await deps.log.append(trx, actor.tenantId, announced.map((row) => alertEvent({ ...row, ...columns }, at, at))));
+      await audit(trx, due.map((row) => ({
+        actor, action: ACTIONS[status], target: { type: "alert", id: row.id }, before: { status: row.status }, after: { status },
+      })));
+      changed = due.length;
+      return { ids: due.map(({ id }) => id), columns };
+    });
+    if (fromSeq !== null) deps.published(actor.tenantId, fromSeq);
+    return { rows, changed };
+  };
+  const changeOne = async (actor: Actor, alertId: string, status: AlertBulkChange["status"]) => {
+    const { rows: [row] } = await changeSome(actor, [alertId], status);
+    if (!row) throw notFound("alert");
+    if (row.status !== status) throw new ApiError("CONFLICT", "the alert is resolved");
+    return toAlert(row, await store.mutes(actor.tenantId, now()));
+  };
+  const selected = async (tenantId: string, { filter, ids }: AlertBulkRequest) => {
+    if (ids !== undefined) return selectionOf(await store.idsAmong(tenantId, ids));
+    const wanted = await conditions(tenantId, { filter });
+    return {
+      count: () => store.count(tenantId, wanted), idsAfter: (after: string, limit: number) => store.idsAfter(tenantId, wanted, after, limit),
+    };
+  };
+
+  return {
+    acknowledge: (actor, alertId) => changeOne(actor, alertId, "acknowledged"),
+    resolve: (actor, alertId) => changeOne(actor, alertId, "resolved"),
+
+    async changeAll(actor, request) {
+      const { change, expected_count: expectedCount, filter, ids } = request;
+      return runBulk(actor.tenantId, {
+        ...await selected(actor.tenantId, request), expectedCount, pieceSize: PIECE,
+        begin: () => store.write((trx) => audit(trx, {
+          actor, action: "alert.bulk", target: { type: "alert", id: "" }, before: null,
+          after: { ...(filter && { filter }), ...(ids && { ids }), count: expectedCount, change },
+        })),
+        async change(piece) {
+          const { rows, changed } = await changeSome(actor, piece, change.status);
+          return { changed, gone: piece.length - rows.length };
+        },
       });
-      if (!row) throw notFound("alert");
-      if (fromSeq !== null) deps.published(actor.tenantId, fromSeq);
-      return toAlert(row, await store.mutes(actor.tenantId, now()));
     },
   };
+}
+
+function columnsOf(status: AlertBulkChange["status"], name: string, at: string): Partial<AlertRow> {
+  if (status === "acknowledged") return { status, acknowledged_by: name, acknowledged_at: at };
+  return { status, open_key: null, quiet_at: null, resolved_by: name, resolved_at: at };
 }

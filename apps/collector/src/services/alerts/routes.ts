@@ -37,6 +37,13 @@ export const alertsRoutes = routes(
   endpoint("alerts:read", alertsOperations.listAlerts, {
     summary: "List alerts", answer: "Alerts; their evidence without the bytes of packets",
   }, async (c, service) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200)),
+  endpoint("alerts:write", alertsOperations.changeAlerts, {
+    summary: "Acknowledge or resolve many alerts",
+    description: "All that a text in the filter language leaves, or those of some `ids`. If their number is not `expected_count`, the answer is 409 with the "
+    + "true one in `details.count`, and nothing is changed. Each is changed as by itself, with its own event and audit record. They are changed in pieces: "
+    + "what fails midway leaves the rest as it was. A tenant has one bulk change of alerts at a time; a second one is answered 429.",
+    example: { filter: "severity:<=low status:open seen:>7d", expected_count: 20, change: { status: "acknowledged" } }, answer: "How many were changed",
+  }, async (c, service) => c.json(await service.changeAll(actorOf(c), c.req.valid("json")), 200)),
   endpoint("alerts:read", alertsOperations.readAlert, {
     summary: "Read an alert with its evidence", answer: "The alert",
   }, async (c, service) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").alert_id), 200)),

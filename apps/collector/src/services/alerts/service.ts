@@ -1,12 +1,11 @@
 import type { Alert, AlertsExportQuery, AlertsQuery, List } from "@lanthorn/contract";
-import { momentToInstant } from "@lanthorn/contract";
 import { toInstant } from "@lanthorn/runtime";
 import { csvPages, EXPORT_ROWS } from "../../gateway/csv/csv.ts";
 import type { Position } from "../../gateway/cursor.ts";
-import { notFound, requireSite } from "../../gateway/errors.ts";
-import { withFilterText } from "../../gateway/body/filter-text.ts";
+import { notFound } from "../../gateway/errors.ts";
 import { pageBySort } from "../../gateway/page.ts";
 import { type AlertChanges, alertChanges, type AlertChangesDependencies } from "./changes.ts";
+import { createReadConditions } from "./conditions.ts";
 import { ALERT_COLUMNS } from "./csv.ts";
 import { type AlertMutes, alertMutes, type AlertMutesDependencies } from "./mutes.ts";
 import type { AlertRow } from "./reaction/store.ts";
@@ -26,15 +25,13 @@ export interface AlertsService extends AlertChanges, AlertMutes {
 /** An alert that a person resolves is published only if its opening was. A tenant has at most 1000 mutes. */
 export function createAlertsService(deps: AlertChangesDependencies & AlertMutesDependencies): AlertsService {
   const { store, clock } = deps;
+  const conditions = createReadConditions(deps);
   const mutesOf = (tenantId: string) => store.mutes(tenantId, toInstant(clock.now()));
 
-  /** What the list is narrowed to and in which order. An empty list would hide a mistyped site, so that is 404. */
-  const narrow = async (tenantId: string, given: AlertsExportQuery) => {
-    const query = withFilterText(given);
-    const { sort, source, severity, status, type, search, site_id: siteId, device_id: deviceId } = query;
-    for (const id of [...siteId?.any ?? [], ...siteId?.none ?? []]) await requireSite(store, tenantId, id);
-    const instant = (moment: string | undefined) => (moment === undefined ? undefined : momentToInstant(moment, clock.now()));
-    const filter = { source, severity, status, type, search, siteId, deviceId, since: instant(query.since), until: instant(query.until) };
+  /** What the list is narrowed to and in which order. */
+  const narrow = async (tenantId: string, query: AlertsExportQuery) => {
+    const { sort } = query;
+    const filter = await conditions(tenantId, query);
     const descending = sort.startsWith("-");
     const field = (descending ? sort.slice(1) : sort) as keyof typeof SORT_COLUMNS;
     const positionOf = (row: AlertRow): Position => ({ value: String(row[SORT_COLUMNS[field]]), id: row.id });
@@ -42,7 +39,7 @@ export function createAlertsService(deps: AlertChangesDependencies & AlertMutesD
   };
 
   return {
-    ...alertChanges(deps), ...alertMutes(deps),
+    ...alertChanges({ ...deps, conditions }), ...alertMutes(deps),
 
     async list(tenantId, query) {
       const { filter, order, positionOf } = await narrow(tenantId, query);

@@ -1,6 +1,7 @@
 import type { ALERT_SORT_FIELDS, Choice } from "@lanthorn/contract";
 import type { Expression, ExpressionBuilder, Insertable, Kysely, SqlBool, Transaction } from "kysely";
 import { holdsText } from "../../db/query/like.ts";
+import { selectIn } from "../../db/query/select-in.ts";
 import { lockTenant } from "../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import { siteExists } from "../../db/locks/site-exists.ts";
@@ -12,7 +13,8 @@ const SEARCHED = ["title", "description", "subject", "device_ip"] as const;
 
 type AlertSortField = (typeof ALERT_SORT_FIELDS)[number];
 
-interface AlertFilter {
+/** What a list of alerts is narrowed to. */
+export interface AlertFilter {
   readonly source?: Choice<string> | undefined;
   readonly severity?: Choice<string> | undefined;
   readonly status?: Choice<string> | undefined;
@@ -35,14 +37,19 @@ export interface AlertsStore {
   count(tenantId: string, filter: AlertFilter): Promise<number>;
   siteExists(tenantId: string, siteId: string): Promise<boolean>;
   byId(tenantId: string, alertId: string): Promise<AlertRow | null>;
+  /** Ids of alerts that match, in their order. @param after The last one that was read; empty for none. */
+  idsAfter(tenantId: string, filter: AlertFilter, after: string, limit: number): Promise<readonly string[]>;
+  /** Which of these ids are alerts of the tenant, in their order. */
+  idsAmong(tenantId: string, ids: readonly string[]): Promise<readonly string[]>;
+  write(work: (trx: Transaction<Schema>) => Promise<void>): Promise<void>;
   /**
-   * Changes an alert while no event can.
-   * @param decide What to set, having done what goes with it; null to leave the alert as it is.
-   * @returns The alert as it then is; null when there is none.
+   * Changes alerts while no event can.
+   * @param decide Which of them to change, and what to set, having done what goes with it.
+   * @returns Those that there are, as they then are.
    */
-  change(
-    tenantId: string, alertId: string, decide: (trx: Transaction<Schema>, row: AlertRow) => Promise<Partial<AlertRow> | null>,
-  ): Promise<AlertRow | null>;
+  change(tenantId: string, ids: readonly string[], decide: (trx: Transaction<Schema>, rows: readonly AlertRow[]) => Promise<{
+    readonly ids: readonly string[]; readonly columns: Partial<AlertRow>;
+  }>): Promise<readonly AlertRow[]>;
   /** Those that count at `now`, in the order in which they were made. */
   mutes(tenantId: string, now: string): Promise<readonly MuteRow[]>;
   addMute(mute: Insertable<Schema["alert_mutes"]>, also: (trx: Transaction<Schema>) => Promise<void>): Promise<void>;
@@ -78,13 +85,23 @@ export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; 
         .executeTakeFirst();
       return row ?? null;
     },
-    change: (tenantId, alertId, decide) => db.transaction().execute(async (trx) => {
+    async idsAfter(tenantId, filter, after, limit) {
+      const rows = await reads.selectFrom("alerts").select("id").where((eb) => matches(eb, tenantId, filter)).where("id", ">", after)
+        .orderBy("id").limit(limit).execute();
+      return rows.map(({ id }) => id);
+    },
+    async idsAmong(tenantId, ids) {
+      const found = await selectIn(ids, (list) =>
+        reads.selectFrom("alerts").select("id").where("tenant_id", "=", tenantId).where("id", "in", list).execute());
+      return found.map(({ id }) => id).toSorted();
+    },
+    write: (work) => db.transaction().execute(work),
+    change: (tenantId, wanted, decide) => db.transaction().execute(async (trx) => {
       await lockTenant(trx, tenantId);
-      const row = await trx.selectFrom("alerts").selectAll().where("tenant_id", "=", tenantId).where("id", "=", alertId).executeTakeFirst();
-      if (!row) return null;
-      const columns = await decide(trx, row);
-      if (columns) await trx.updateTable("alerts").set(columns).where("id", "=", alertId).execute();
-      return { ...row, ...columns };
+      const rows = await trx.selectFrom("alerts").selectAll().where("tenant_id", "=", tenantId).where("id", "in", wanted).orderBy("id").execute();
+      const { ids, columns } = await decide(trx, rows);
+      if (ids.length > 0) await trx.updateTable("alerts").set(columns).where("id", "in", ids).execute();
+      return rows.map((row) => (ids.includes(row.id) ? { ...row, ...columns } : row));
     }),
     mutes: (tenantId, now) =>
       reads.selectFrom("alert_mutes").selectAll().where("tenant_id", "=", tenantId).where("expires_at", ">", now).orderBy("id").execute(),

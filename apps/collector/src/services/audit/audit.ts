@@ -3,7 +3,7 @@ import { limitGroup } from "../../gateway/http/address.ts";
 import type { Audit, AuditEntry } from "../../gateway/audit.ts";
 import { checkPrecondition } from "../../gateway/precondition.ts";
 import { redact } from "./redact.ts";
-import { addRecord } from "./store.ts";
+import { addRecords, type AuditRecordRow } from "./store.ts";
 
 const WINDOW_MS = 3_600_000;
 
@@ -12,16 +12,18 @@ const WINDOW_MS = 3_600_000;
  * request passes in its transaction: a record that is not as `If-Match` says is not written.
  */
 export function createAudit({ clock }: { readonly clock: Pick<Clock, "now"> }): Audit {
-  return async (trx, entry) => {
-    await checkPrecondition();
+  const recordOf = (entry: AuditEntry): AuditRecordRow => {
     const { actor, action, target, before, after } = entry;
-    const at = toInstant(clock.now());
-    await addRecord(trx, {
-      id: createId(), tenant_id: actor.tenantId, at, actor_type: actor.type, actor_id: actor.id,
+    return {
+      id: createId(), tenant_id: actor.tenantId, at: toInstant(clock.now()), actor_type: actor.type, actor_id: actor.id,
       actor_name: actor.name, address: actor.address, action, target_type: target.type, target_id: target.id,
       before: before && JSON.stringify(redact(before)), after: after && JSON.stringify(redact(after)),
       window_key: entry.isCounted ? windowOf(entry, clock.now()) : null,
-    });
+    };
+  };
+  return async (trx, entries) => {
+    await checkPrecondition();
+    await addRecords(trx, (Array.isArray(entries) ? entries as readonly AuditEntry[] : [entries as AuditEntry]).map(recordOf));
   };
 }
 

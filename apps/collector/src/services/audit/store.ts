@@ -1,4 +1,5 @@
 import { type Insertable, type ExpressionBuilder, type Kysely, type Selectable, sql } from "kysely";
+import { insertMany } from "../../db/query/write-many.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Rows } from "../../gateway/page.ts";
 
@@ -21,7 +22,7 @@ export interface AuditStore {
   count(tenantId: string, filter: AuditFilter): Promise<number>;
 }
 
-/** Reads committed rows only. `addRecord` writes them. */
+/** Reads committed rows only. `addRecords` writes them. */
 export function createAuditStore({ reads }: { readonly reads: Kysely<Schema> }): AuditStore {
   return {
     list(tenantId, filter, { from, limit }) {
@@ -51,9 +52,16 @@ function beginsWith(eb: ExpressionBuilder<Schema, "audit">, text: string) {
   return eb(eb.fn<string>("substr", ["action", sql.lit(1), sql.lit(text.length)]), "=", text);
 }
 
-/** Adds a record; one of a window that is there is counted with it. */
-export async function addRecord(trx: Kysely<Schema>, row: Insertable<Schema["audit"]>): Promise<void> {
-  await trx.insertInto("audit").values(row)
-    .onConflict((conflict) => conflict.column("window_key").doUpdateSet((eb) => ({ times: eb("audit.times", "+", 1), last_at: row.at })))
-    .execute();
+/** A record as it is added. */
+export type AuditRecordRow = Insertable<Schema["audit"]>;
+
+/** Adds records; one of a window that is there is counted with it. */
+export async function addRecords(trx: Kysely<Schema>, rows: readonly AuditRecordRow[]): Promise<void> {
+  await insertMany(trx, "audit", rows.filter(({ window_key: key }) => key === null));
+  for (const row of rows) {
+    if (row.window_key === null) continue;
+    await trx.insertInto("audit").values(row)
+      .onConflict((conflict) => conflict.column("window_key").doUpdateSet((eb) => ({ times: eb("audit.times", "+", 1), last_at: row.at })))
+      .execute();
+  }
 }

@@ -5,6 +5,7 @@ import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Merges } from "../../identity/merging/merges.ts";
 import type { ServiceModule } from "../../service-module.ts";
+import { createDeviceBulkEditor } from "./bulk-editor.ts";
 import { createReadConditions, type DevicesWith } from "./conditions.ts";
 import { createDeviceEditor } from "./editor.ts";
 import { createDeviceMerger } from "./merger.ts";
@@ -23,9 +24,10 @@ export function createDevices(deps: {
 }): ServiceModule {
   const { neighborsOf, cvesOf } = deps;
   const store = createDevicesStore(deps);
+  const conditions = createReadConditions({ ...deps, store });
   const service = createDevicesService({
-    store, editor: createDeviceEditor(deps), merger: createDeviceMerger(deps), neighborsOf, cvesOf,
-    conditions: createReadConditions({ ...deps, store }),
+    store, editor: createDeviceEditor(deps), merger: createDeviceMerger(deps), bulk: createDeviceBulkEditor({ ...deps, store, conditions }),
+    neighborsOf, cvesOf, conditions,
   });
   return {
     name: "devices", mount: "gateway", routes: [devicesRoutes(service)],

@@ -10,9 +10,10 @@ import type { Actor } from "../../gateway/environment.ts";
 import { ApiError } from "../../gateway/errors.ts";
 import { noteSoftwareChanges } from "../../software/changes-store.ts";
 import { discoveredValue } from "./store/discovered-value.ts";
+import { removeDevices } from "./store/bulk.ts";
 import { deviceIp, deviceMac } from "./identifiers.ts";
 import { lockDevice, lockSite } from "./locks.ts";
-import { addChange, addDevice, findHolder, type Identifiers, keepIdentifiers, moveIdentifiers, removeDevice, setDevice } from "./store/edits.ts";
+import { addChange, addDevice, findHolder, type Identifiers, keepIdentifiers, moveIdentifiers, setDevice } from "./store/edits.ts";
 import { EDITABLE_FIELDS, type EditableField, toDevice } from "./records.ts";
 import type { DeviceRow } from "./store/pages.ts";
 
@@ -109,14 +110,14 @@ export function createDeviceEditor(deps: {
 
     remove: (actor, deviceId) => db.transaction().execute(async (trx) => {
       const before = await lockDevice(trx, actor.tenantId, deviceId);
-      await removeDevice(trx, actor.tenantId, deviceId);
+      await removeDevices(trx, actor.tenantId, [deviceId]);
       await audit(trx, { actor, action: "device.delete", target: { type: "device", id: deviceId }, before: toRecord(before), after: null });
     }),
   };
 }
 
 /** What is set is locked against discovery; what is set to null is discovery's again. */
-async function changedRow(
+export async function changedRow(
   trx: Trx, before: DeviceRow, changes: DeviceUpdate,
 ): Promise<{ readonly after: DeviceRow; readonly locked: ReadonlySet<string> }> {
   const locked = new Set(JSON.parse(before.locked_fields) as string[]);
@@ -153,6 +154,7 @@ function lockedText(fields: Iterable<string>): string {
   return JSON.stringify([...fields].toSorted());
 }
 
-function toRecord(row: DeviceRow): object {
+/** A device as the audit log has it. */
+export function toRecord(row: DeviceRow): object {
   return { ...toDevice(row), locked_fields: JSON.parse(row.locked_fields) as string[] };
 }

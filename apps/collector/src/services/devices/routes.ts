@@ -32,6 +32,13 @@ export const devicesRoutes = routes(
     const device = await service.create(actorOf(c), c.req.valid("json"));
     return c.json(device, 201, { location: `/api/v1/devices/${device.id}` });
   }),
+  endpoint("devices:write", devicesOperations.changeDevices, {
+    summary: "Change many devices",
+    description: "All that a text in the filter language leaves, or those of some `ids`. If their number is not `expected_count`, the answer is 409 with the "
+    + "true one in `details.count`, and nothing is changed. Each is changed as by itself, with its own history and audit record. They are changed in pieces: "
+    + "what fails midway leaves the rest as it was. A tenant has one bulk change of devices at a time; a second one is answered 429.",
+    example: { filter: "type:printer -tag:lab", expected_count: 214, change: { add_tags: ["lab"] } }, answer: "How many were changed",
+  }, async (c, service) => c.json(await service.changeAll(actorOf(c), c.req.valid("json")), 200)),
   endpoint("devices:read", devicesOperations.readDevice, {
     summary: "Read a device's full profile", answer: "The full profile",
   }, async (c, service) => c.json(await service.profile(identityOf(c).tenantId, c.req.valid("param").device_id), 200)),

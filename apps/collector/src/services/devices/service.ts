@@ -8,6 +8,7 @@ import { deviceNotFound } from "./locks.ts";
 import { csvPages, EXPORT_ROWS } from "../../gateway/csv/csv.ts";
 import type { Position } from "../../gateway/cursor.ts";
 import { type IdPage, pageById, pageBySort, pageOfAll } from "../../gateway/page.ts";
+import type { DeviceBulkEditor } from "./bulk-editor.ts";
 import type { ReadConditions } from "./conditions.ts";
 import { DEVICE_COLUMNS } from "./csv.ts";
 import type { DeviceEditor } from "./editor.ts";
@@ -34,6 +35,8 @@ export interface DevicesService {
   create(actor: Actor, device: DeviceCreate): Promise<DeviceProfile>;
   /** @throws ApiError as `DeviceEditor.update`. */
   update(actor: Actor, deviceId: string, changes: DeviceUpdate): Promise<DeviceProfile>;
+  /** @throws ApiError as `DeviceBulkEditor.change`. */
+  readonly changeAll: DeviceBulkEditor["change"];
   /** @returns The device that is kept. @throws ApiError as `DeviceMerger.merge`. */
   merge(actor: Actor, deviceId: string, request: DeviceMergeRequest): Promise<DeviceProfile>;
   /** @returns The device that came of it. @throws ApiError as `DeviceMerger.split`. */
@@ -59,6 +62,7 @@ export function createDevicesService(deps: {
   readonly store: DevicesStore;
   readonly editor: DeviceEditor;
   readonly merger: DeviceMerger;
+  readonly bulk: DeviceBulkEditor;
   readonly neighborsOf: NeighborsOf; readonly cvesOf: CvesOf;
   readonly conditions: ReadConditions;
 }): DevicesService {
@@ -120,6 +124,8 @@ export function createDevicesService(deps: {
       await editor.update(actor, deviceId, changes);
       return service.profile(actor.tenantId, deviceId);
     },
+
+    changeAll: deps.bulk.change,
 
     merge: async (actor, deviceId, request) => service.profile(actor.tenantId, await merger.merge(actor, deviceId, request)),
 

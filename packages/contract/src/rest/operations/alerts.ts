@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { Id } from "../../values.ts";
+import { BulkResult } from "../bulk.ts";
 import { IdPageQuery, listEnvelope } from "../envelopes.ts";
-import { Alert, AlertMute, AlertMuteCreate, AlertsExportQuery, AlertsQuery } from "../alerts.ts";
+import { Alert, AlertBulkRequest, AlertMute, AlertMuteCreate, AlertsExportQuery, AlertsQuery } from "../alerts.ts";
 import { operations } from "../operation.ts";
 
 const OfMute = z.object({ mute_id: Id });
@@ -16,6 +17,8 @@ export const alertsOperations = operations({
   createAlertMute: { target: "POST /alerts/mutes", body: AlertMuteCreate, status: 201, answer: AlertMute },
   deleteAlertMute: { target: "DELETE /alerts/mutes/{mute_id}", params: OfMute, status: 204 },
   listAlerts: { target: "GET /alerts", query: AlertsQuery, status: 200, answer: listEnvelope(Alert) },
+  /** One change of all alerts that a filter leaves. */
+  changeAlerts: { target: "POST /alerts/bulk", body: AlertBulkRequest, status: 200, answer: BulkResult },
   readAlert: { target: "GET /alerts/{alert_id}", params: OfAlert, status: 200, answer: Alert },
   acknowledgeAlert: { target: "POST /alerts/{alert_id}/acknowledge", params: OfAlert, status: 200, answer: Alert },
   resolveAlert: { target: "POST /alerts/{alert_id}/resolve", params: OfAlert, status: 200, answer: Alert },

@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { Id } from "../../values.ts";
+import { BulkResult } from "../bulk.ts";
 import { IdPageQuery, listEnvelope } from "../envelopes.ts";
 import {
-  Device, DeviceChange, DeviceCreate, DeviceMergeRequest, DevicePorts, DeviceProfile, DeviceSplitRequest, DeviceUpdate,
+  Device, DeviceBulkRequest, DeviceChange, DeviceCreate, DeviceMergeRequest, DevicePorts, DeviceProfile, DeviceSplitRequest, DeviceUpdate,
   DevicesExportQuery, DevicesQuery, SimilarDevice,
 } from "../devices.ts";
 import { operations } from "../operation.ts";
@@ -15,6 +16,8 @@ export const devicesOperations = operations({
   /** The whole list as CSV, with the list's filters. */
   exportDevices: { target: "GET /devices/export", query: DevicesExportQuery, status: 200, content: "text/csv" },
   createDevice: { target: "POST /devices", body: DeviceCreate, status: 201, answer: DeviceProfile },
+  /** One change of all devices that a filter leaves. */
+  changeDevices: { target: "POST /devices/bulk", body: DeviceBulkRequest, status: 200, answer: BulkResult },
   readDevice: { target: "GET /devices/{device_id}", params: OfDevice, status: 200, answer: DeviceProfile },
   updateDevice: { target: "PUT /devices/{device_id}", params: OfDevice, body: DeviceUpdate, status: 200, answer: DeviceProfile },
   deleteDevice: { target: "DELETE /devices/{device_id}", params: OfDevice, status: 204 },

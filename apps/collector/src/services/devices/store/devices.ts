@@ -1,6 +1,8 @@
 import type { Kysely, Selectable } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
 import { mergedInto } from "../../../identity/merging/merged-into-store.ts";
+import { idsAmong } from "./bulk.ts";
+import { createMatches, type Matches } from "./matches.ts";
 import { createReadPage, type DeviceRow, type ReadPage } from "./pages.ts";
 import { createFindSimilar, type FindSimilar } from "./similar.ts";
 
@@ -19,6 +21,10 @@ export interface DeviceParts {
 /** Reads of one tenant's devices. Another tenant's device is the same as one that does not exist. */
 export interface DevicesStore {
   readonly page: ReadPage;
+  /** The devices that a filter leaves, without their order. */
+  readonly matches: Matches;
+  /** Which of these ids are devices of the tenant, in their order. */
+  idsAmong(tenantId: string, ids: readonly string[]): Promise<readonly string[]>;
   /** Whether all of these are sites of the tenant. */
   sitesExist(tenantId: string, siteIds: readonly string[]): Promise<boolean>;
   byId(tenantId: string, deviceId: string): Promise<DeviceRow | null>;
@@ -44,8 +50,11 @@ const MERGE_COLUMNS = [
 export function createDevicesStore({ reads }: { readonly reads: Kysely<Schema> }): DevicesStore {
   const own = (tenantId: string, deviceId: string) => reads.selectFrom("device_changes").where("tenant_id", "=", tenantId)
     .where("device_id", "=", deviceId);
+  const matches = createMatches(reads);
   const store: DevicesStore = {
-    page: createReadPage(reads),
+    page: createReadPage(reads, matches),
+    matches,
+    idsAmong: (tenantId, ids) => idsAmong(reads, tenantId, ids),
     similar: createFindSimilar(reads),
 
     async sitesExist(tenantId, siteIds) {

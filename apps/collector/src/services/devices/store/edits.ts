@@ -32,12 +32,6 @@ export async function addChange(
   await trx.insertInto("device_changes").values({ id: createId(), ...change, source: "person" }).execute();
 }
 
-/** Removes a device and what was merged into it. */
-export async function removeDevice(trx: Trx, tenantId: string, deviceId: string): Promise<void> {
-  await trx.deleteFrom("devices").where("id", "=", deviceId).execute();
-  await trx.deleteFrom("device_merges").where("tenant_id", "=", tenantId).where("kept_id", "=", deviceId).execute();
-}
-
 /** A merge that is not undone; null for none. */
 export async function findMerge(trx: Trx, tenantId: string, mergeId: string): Promise<Selectable<Schema["device_merges"]> | null> {
   return (await trx.selectFrom("device_merges").selectAll().where("tenant_id", "=", tenantId).where("id", "=", mergeId)

@@ -2,8 +2,8 @@ import type { DEVICE_SORT_FIELDS } from "@lanthorn/contract";
 import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
 import type { Position } from "../../../gateway/cursor.ts";
-import { type DeviceFilter, isCounted, isInEveryIndex, isSearchAlone, matching } from "./filters.ts";
-import { createSearch, type Search, type SearchLimits } from "./search.ts";
+import { type DeviceFilter, isInEveryIndex } from "./filters.ts";
+import { countRows, type Found, type Matches, type Wanted } from "./matches.ts";
 
 /** A device as stored: instants are ISO text, empty for never; `open_ports`, `tags`, `locked_fields` and `verdicts` are JSON text. */
 export type DeviceRow = Selectable<Schema["devices"]>;
@@ -31,70 +31,16 @@ export const SORT_COLUMNS = { ip: "ip_key", hostname: "hostname_key", last_seen:
 /** What has no name or vendor comes after all that have one, in either direction. */
 const EMPTY_LAST: ReadonlySet<DeviceSortField> = new Set(["hostname", "vendor"]);
 
-/** Ids that one statement takes without being slower for it. */
-const FEW = 500;
 /** Reading a row in the order of an index costs some times as much as reading on in an index. */
 const WALK_FROM = 5;
 /** Rows that are passed in the order of an index, and asked whether a text is in them, while one is looked up and sorted. */
 const PASSED_WHILE_SORTED = 2;
 
-/** A list: what is asked for, and the search where there is one. */
-interface Wanted {
-  readonly tenantId: string;
-  readonly filter: DeviceFilter;
-  readonly search: Search | null;
-}
-
-interface Found {
-  readonly total: number;
-  /** Which they are, where they are few and had to be looked for. */
-  readonly ids: readonly string[] | null;
-}
-
 /**
  * The two ways to a page, each the fastest where it is taken: walking the index of the order, where many match; reading and sorting all
  * that match, where few do or the page is a late one.
  */
-export function createReadPage(reads: Kysely<Schema>, limits: SearchLimits = {}): ReadPage {
-  const searchFor = createSearch(reads, limits);
-
-  /** @param walk The column whose index is walked, where one is. */
-  const matches = ({ tenantId, filter, search }: Wanted, walk?: string) => {
-    const isById = search !== null && walk === undefined;
-    const all = reads.selectFrom("devices").where((eb) => matching(eb, tenantId, filter, { ...(walk !== undefined && { walk }), isById }));
-    return search === null ? all : all.where((eb) => (isById ? search.among(eb) : search.one(eb)));
-  };
-
-  const countOf = async (matched: ReturnType<typeof matches>) =>
-    (await matched.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow()).total;
-
-  /** All devices of a tenant, some sites' or those that are online, as triggers have counted them. */
-  const counted = async (tenantId: string, filter: Pick<DeviceFilter, "siteId" | "isOnline">) => {
-    let counts = reads.selectFrom("device_counts").select((eb) => eb.fn.sum<number | null>("devices").as("total"))
-      .where("tenant_id", "=", tenantId);
-    if (filter.siteId?.any.length) counts = counts.where("site_id", "in", filter.siteId.any);
-    if (filter.siteId?.none.length) counts = counts.where("site_id", "not in", filter.siteId.none);
-    if (filter.isOnline !== undefined) counts = counts.where("is_online", "=", filter.isOnline ? 1 : 0);
-    return (await counts.executeTakeFirstOrThrow()).total ?? 0;
-  };
-
-  const count = async (wanted: Wanted) => {
-    const { filter, search } = wanted;
-    if (search && isSearchAlone(filter)) return search.count();
-    // Where a search finds very many, each device is asked in its turn, after what the index of all filters says of it.
-    const query = search && !search.isNarrow ? matches(wanted, "") : matches(wanted);
-    return countOf(query);
-  };
-
-  const find = async (wanted: Wanted): Promise<Found> => {
-    const { tenantId, filter, search } = wanted;
-    if (isCounted(filter)) return { total: await counted(tenantId, filter), ids: null };
-    if (search && !search.isNarrow) return { total: await count(wanted), ids: null };
-    const first = await matches(wanted).select("id").limit(FEW + 1).execute();
-    if (first.length <= FEW) return { total: first.length, ids: first.map(({ id }) => id) };
-    return { total: await count(wanted), ids: null };
-  };
-
+export function createReadPage(reads: Kysely<Schema>, { wanted: wantedOf, matches, find, counted }: Matches): ReadPage {
   /** Whether as many rows of an index as a page needs are passed sooner than all that match are sorted. */
   const isWalked = async ({ tenantId, filter, search }: Wanted, { total, ids }: Found, field: DeviceSortField, reach: number) => {
     if (ids !== null) return false;
@@ -117,12 +63,12 @@ export function createReadPage(reads: Kysely<Schema>, limits: SearchLimits = {})
     if (typeof from !== "number" && from.value === "") return readRows(reads, empty, { ...page, isWalk });
     const rows = await readRows(reads, filled, { ...page, isWalk });
     if (rows.length === limit) return rows;
-    const skipped = typeof from === "number" && rows.length === 0 ? Math.max(0, from - await countOf(filled)) : 0;
+    const skipped = typeof from === "number" && rows.length === 0 ? Math.max(0, from - await countRows(filled)) : 0;
     return [...rows, ...await readRows(reads, empty, { ...page, isWalk, from: skipped, limit: limit - rows.length })];
   };
 
   return async (tenantId, filter, page) => {
-    const wanted = { tenantId, filter, search: filter.search ? await searchFor(tenantId, filter.search) : null };
+    const wanted = await wantedOf(tenantId, filter);
     const found = await find(wanted);
     return { rows: found.total === 0 ? [] : await read(wanted, page, found), total: found.total };
   };

@@ -11,6 +11,7 @@ import type { Schema } from "../../../db/schema.ts";
 import { insertMany } from "../../../db/query/write-many.ts";
 import { isOnPostgres, openTestDatabase } from "../../../testing/database.ts";
 import type { DeviceFilter } from "./filters.ts";
+import { createMatches } from "./matches.ts";
 import { createReadPage, type DeviceRow, type DeviceSortField, SORT_COLUMNS } from "./pages.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
@@ -155,7 +156,7 @@ describe.each([["looked up", undefined], ["walked", 0]] as const)("a search whos
   const limits = narrowTo === undefined ? {} : { narrowTo };
 
   test.each([["a large tenant", big], ["a small one", small]])("finds in %s what a look at every text finds, whatever the text", async (__, tenant) => {
-    const page = createReadPage(database.reads, limits);
+    const page = createReadPage(database.reads, createMatches(database.reads, limits));
     for (const search of TERMS) {
       const order = pick(ORDERS);
       const ids = await expected(tenant, search, order);
@@ -165,7 +166,7 @@ describe.each([["looked up", undefined], ["walked", 0]] as const)("a search whos
   });
 
   test("comes in pages of any order that leave out nothing and repeat nothing", async () => {
-    const page = createReadPage(database.reads, limits);
+    const page = createReadPage(database.reads, createMatches(database.reads, limits));
     for (const search of ["a", "10.0.", "e", "example", "cam", "1b21aa"]) {
       for (const order of ORDERS) {
         const ids = await expected(big, search, order);
@@ -188,7 +189,7 @@ describe.each([["looked up", undefined], ["walked", 0]] as const)("a search whos
   });
 
   test("goes with every other filter", async () => {
-    const page = createReadPage(database.reads, limits);
+    const page = createReadPage(database.reads, createMatches(database.reads, limits));
     const { devices } = await everything(big);
     const online = new Set(devices.filter((row) => row.is_online === 1).map(({ id }) => id));
     const filters: readonly DeviceFilter[] = [
@@ -218,7 +219,7 @@ test("the texts of each device are those of its rows, whatever was written", asy
 });
 
 test("a tenant's search has an index for itself, so that another's devices are not even passed over", async () => {
-  const page = createReadPage(database.reads, { narrowTo: NAMES.length });
+  const page = createReadPage(database.reads, createMatches(database.reads, { narrowTo: NAMES.length }));
   // All of the other's have it, and none but the small tenant's count.
   const { total } = await page(small, { search: "00:1b:21" }, { field: "ip", descending: false, limit: 5, from: 0 });
   expect(total).toBe((await expected(small, "00:1b:21", { field: "ip", descending: false })).length);
