@@ -193,9 +193,9 @@ async function openRoot(root: string): Promise<DebianRoot> {
 
 /**
  * Inside a triplet's folder: libraries that a package's installation script would have linked from there (nmap needs `blas`), or that
- * others name by a path below `/usr` (Chromium's `pulseaudio`).
+ * others name by a path below `/usr` (Chromium's `pulseaudio`, Samba's own).
  */
-const ALTERNATIVES = ["blas", "pulseaudio"];
+const ALTERNATIVES = ["blas", "pulseaudio", "samba"];
 
 /** The loader's folders: one for each multiarch triplet (`x86_64-linux-gnu`, `aarch64-linux-gnu`), what lies in it, then the plain one. */
 async function libraryFolders(folder: string): Promise<readonly string[]> {

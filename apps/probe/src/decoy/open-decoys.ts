@@ -13,7 +13,7 @@ import { linkToDaemon } from "./link/daemon-link.ts";
 import { LINK_SOCKET } from "./link/messages.ts";
 import { hostnameOf, type OpenPlace, openPlaces, type PlaceDeps, type ServedPlace } from "./open-places.ts";
 import { isDatagramService } from "./services/names.ts";
-import { SERVICES } from "./services/table.ts";
+import { SERVICES, TLS_SERVICES } from "./services/table.ts";
 import { createAnswerLimits } from "./sessions/answer-limits.ts";
 import type { IsBait } from "./sessions/reports.ts";
 import { openSession } from "./sessions/session.ts";
@@ -96,9 +96,10 @@ function serve({ callWitness, sessions, counts, clock, isBait, onFailure }: {
       limits.prove(source, clock.monotonic());
       const witness = callWitness(toWitnessed(place, true), source, socket.remotePort ?? 0);
       sessions.add(socket, source);
-      const stream = tls ? new TLSSocket(socket, { isServer: true, secureContext: tls }) : socket;
-      if (tls) stream.once("secure", () => witness.onStep("banner", "", ""));
-      openSession(stream, { service: SERVICES[place.service], stage, address: source, witness, onEnd: () => socket.destroy(), isBait, randomBytes, clock, onFailure: (error) => onFailure(error, place.service) });
+      const isTls = tls !== null && TLS_SERVICES.get(place.service) === "at first";
+      const stream = isTls ? new TLSSocket(socket, { isServer: true, secureContext: tls }) : socket;
+      if (isTls) stream.once("secure", () => witness.onStep("banner", "", ""));
+      openSession(stream, { service: SERVICES[place.service], stage, tls, address: source, witness, onEnd: () => socket.destroy(), isBait, randomBytes, clock, onFailure: (error) => onFailure(error, place.service) });
     },
     datagramDeps: (service, placeOf) => ({
       limits, transfers, isBait, randomBytes, clock, onFailure: (error) => onFailure(error, service),

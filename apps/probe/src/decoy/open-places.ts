@@ -36,7 +36,7 @@ export interface OpenPlace<Name extends ServiceName = ServiceName> {
 
 /** What those who come are given to. */
 export interface PlaceDeps {
-  /** @param tls Null for what begins without TLS. */
+  /** @param tls Null for what has no certificate. */
   readonly onConnection: (socket: Socket, source: string, place: OpenPlace<StreamServiceName>, has: { readonly stage: Stage; readonly tls: SecureContext | null }) => void;
   /** Somebody connected and was gone before the kernel could say who. */
   readonly onVanished: () => void;

@@ -13,6 +13,9 @@ const BY_RUNG: Readonly<Record<HoneypotStage, readonly string[]>> = {
 /** What more a service's commands, or a login to it, show. */
 const BY_SERVICE: Readonly<Record<string, { readonly [R in HoneypotStage]?: readonly string[] }>> = {
   ssh: { credential: ["T1021.004"], bait_credential: ["T1021.004"], command: ["T1059.004"] },
+  smb2: { credential: ["T1021.002"], bait_credential: ["T1021.002"], command: ["T1135"] },
+  rdp: { credential: ["T1021.001"], bait_credential: ["T1021.001"] },
+  winrm: { credential: ["T1021.006"], bait_credential: ["T1021.006"] },
   telnet: { command: ["T1059.004"] },
   vnc: { credential: ["T1021.005"] },
   redis: { command: ["T1213.006"] },

@@ -31,6 +31,8 @@ export interface Persona {
   readonly snmp: { readonly description: string; readonly objectId: string; readonly contact: string; readonly location: string; readonly services: number };
   /** Who it says it is in SIP. */
   readonly sip: string;
+  /** Its major and minor version, and build: of what speaks NTLM. */
+  readonly windows: readonly [major: number, minor: number, build: number];
   readonly vnc: "003.008" | "003.003";
   /** Of the service that says one line and nothing else. */
   readonly banner: string;

@@ -2,13 +2,13 @@ import type { ServiceName } from "../services/names.ts";
 import type { Persona, ServicePlace } from "./persona.ts";
 
 /** One of the personas. */
-export const PERSONA_NAMES = ["linux", "nas", "database", "printer", "switch", "camera"] as const;
+export const PERSONA_NAMES = ["linux", "nas", "database", "printer", "switch", "camera", "windows"] as const;
 /** One of `PERSONA_NAMES`. */
 export type PersonaName = (typeof PERSONA_NAMES)[number];
 
 const PORTS: Readonly<Record<Exclude<ServiceName, "banner" | "tarpit">, number>> = {
   ssh: 22, telnet: 23, ftp: 21, http: 80, https: 443, smtp: 25, pop3: 110, imap: 143, mysql: 3306, postgres: 5432, redis: 6379, memcached: 11_211, vnc: 5900, print: 9100,
-  mongodb: 27_017, mssql: 1433, ldap: 389, git: 9418, mqtt: 1883, ipp: 631, proxy: 3128, snmp: 161, tftp: 69, ntp: 123, sip: 5060,
+  mongodb: 27_017, mssql: 1433, ldap: 389, git: 9418, mqtt: 1883, ipp: 631, proxy: 3128, snmp: 161, tftp: 69, ntp: 123, sip: 5060, smb2: 445, rdp: 3389, winrm: 5985,
 };
 
 const on = (...names: readonly (keyof typeof PORTS)[]): readonly ServicePlace[] => names.map((service) => ({ service, port: PORTS[service] }));
@@ -32,6 +32,8 @@ const LINUX: Persona = {
   snmp: {
     description: "Linux %h 5.10.0-33-amd64 #1 SMP Debian 5.10.226-1 (2024-10-03) x86_64", objectId: "1.3.6.1.4.1.8072.3.2.10", contact: "Me <me@example.org>", location: "Sitting on the Dock of the Bay", services: 72,
   },
+  // Samba's.
+  windows: [6, 1, 0],
   sip: "Asterisk PBX 16.28.0~dfsg-0+deb11u4",
   vnc: "003.008",
   banner: "220 %h ready",
@@ -72,6 +74,17 @@ export const PERSONAS: Readonly<Record<PersonaName, Persona>> = {
     },
     telnet: { issue: "\r\n\r\nUser Access Verification\r\n\r\n", prompt: "Username: ", refused: "\r\n% Login invalid\r\n\r\n" },
     http: { server: "cisco-IOS", title: "%h", path: "/login" },
+  },
+  windows: {
+    ...LINUX,
+    services: on("http", "smb2", "rdp", "winrm"),
+    ssh: null,
+    windows: [10, 0, 17_763],
+    ftp: { greeting: "Microsoft FTP Service", family: "plain" },
+    http: { server: "Microsoft-IIS/10.0", title: "Sign in", path: "/RDWeb/Pages/en-US/login.aspx" },
+    snmp: {
+      description: "Hardware: Intel64 Family 6 Model 85 Stepping 7 AT/AT COMPATIBLE - Software: Windows Version 6.3 (Build 17763 Multiprocessor Free)", objectId: "1.3.6.1.4.1.311.1.1.3.1.2", contact: "", location: "", services: 76,
+    },
   },
   camera: {
     ...LINUX,

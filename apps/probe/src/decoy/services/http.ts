@@ -2,7 +2,8 @@
 import { parseHead } from "./head-reader.ts";
 import { type Peer, REFUSAL_MS, type Service, type Stage, withName } from "./service.ts";
 
-interface Request {
+/** A request that is whole. */
+export interface HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: ReadonlyMap<string, string>;
@@ -17,17 +18,20 @@ const NAMES = ["username", "user", "login", "email", "name"] as const;
 const PASSWORDS = ["password", "passwd", "pass", "pwd"] as const;
 
 /** Serves the persona's page. */
-export const http: Service = (peer, stage) => {
+export const http: Service = (peer, stage) => createRequestReader((request, next) => answer(peer, stage, request, next), () => respond(peer, stage, { status: "400 Bad Request", isLast: true, body: "<h1>Bad Request</h1>" }));
+
+/** Reads requests one after the other. @param onRequest It calls `next` when it has answered, for the next one to be read. @returns What takes the bytes. */
+export function createRequestReader(onRequest: (request: HttpRequest, next: () => void) => void, onBad: () => void): (bytes: Buffer) => void {
   let held = Buffer.alloc(0);
   let isBusy = false;
   const take = () => {
     while (!isBusy) {
       const request = readRequest(held);
       if (request === null) return;
-      if (request === "bad") return respond(peer, stage, { status: "400 Bad Request", isLast: true, body: "<h1>Bad Request</h1>" });
+      if (request === "bad") return onBad();
       held = held.subarray(request.octets);
       isBusy = true;
-      answer(peer, stage, request.value, () => {
+      onRequest(request.value, () => {
         isBusy = false;
         take();
       });
@@ -37,10 +41,10 @@ export const http: Service = (peer, stage) => {
     held = Buffer.concat([held, bytes]);
     take();
   };
-};
+}
 
 /** @returns Null while it is not whole. */
-function readRequest(bytes: Buffer): { readonly value: Request; readonly octets: number } | "bad" | null {
+function readRequest(bytes: Buffer): { readonly value: HttpRequest; readonly octets: number } | "bad" | null {
   const end = bytes.indexOf("\r\n\r\n");
   if (end < 0) return bytes.length > MAX_HEAD_BYTES ? "bad" : null;
   const { first, headers } = parseHead(bytes.toString("latin1", 0, end));
@@ -52,7 +56,7 @@ function readRequest(bytes: Buffer): { readonly value: Request; readonly octets:
   return bytes.length < whole ? null : { value: { method, path, headers, body: bytes.toString("utf8", end + 4, whole) }, octets: whole };
 }
 
-function answer(peer: Peer, stage: Stage, request: Request, next: () => void): void {
+function answer(peer: Peer, stage: Stage, request: HttpRequest, next: () => void): void {
   const { method, headers } = request;
   const path = request.path.split("?")[0] ?? "";
   const loginPath = stage.persona.http.path;

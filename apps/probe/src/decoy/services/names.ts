@@ -1,7 +1,7 @@
 /** What a decoy can serve over TCP. */
 export const STREAM_SERVICE_NAMES = [
   "ssh", "telnet", "ftp", "http", "https", "smtp", "pop3", "imap", "mysql", "postgres", "redis", "memcached", "vnc",
-  "mongodb", "mssql", "ldap", "git", "mqtt", "ipp", "proxy", "print", "banner", "tarpit",
+  "mongodb", "mssql", "ldap", "git", "mqtt", "ipp", "proxy", "print", "banner", "tarpit", "smb2", "rdp", "winrm",
 ] as const;
 /** One of `STREAM_SERVICE_NAMES`. */
 export type StreamServiceName = (typeof STREAM_SERVICE_NAMES)[number];

@@ -5,12 +5,12 @@ import { type DebianRoot, unpackDebianPackages } from "../../../../../test/lab/d
 import { openForTest, type OpenedDecoys } from "../testing/opened.ts";
 
 const PASSWORD = "Winter-2026";
-const SERVICES = ["mongodb", "ldap", "mqtt", "git", "proxy", "mssql", "ipp", "snmp", "tftp", "sip", "ntp"];
+const SERVICES = ["mongodb", "ldap", "mqtt", "git", "proxy", "mssql", "ipp", "snmp", "tftp", "sip", "ntp", "smb2", "rdp", "winrm"];
 
 let decoys: OpenedDecoys;
 let clients: DebianRoot;
 beforeAll(async () => {
-  clients = await unpackDebianPackages(["ldap-utils", "mosquitto-clients", "freetds-bin", "cups-ipp-utils", "git", "curl", "python3-pymongo", "snmp", "tftp-hpa", "sipsak", "ntpsec-ntpdig"]);
+  clients = await unpackDebianPackages(["ldap-utils", "mosquitto-clients", "freetds-bin", "cups-ipp-utils", "git", "curl", "python3-pymongo", "snmp", "tftp-hpa", "sipsak", "ntpsec-ntpdig", "smbclient", "hydra"]);
   // Debian's clients choose their own address on loopback, which is not exempt here.
   decoys = await openForTest([], { decoys: SERVICES.map((service) => ({ name: service, address: "127.0.0.1", services: [{ service, port: 0 }] })) }, []);
   decoys.listen();
@@ -30,6 +30,12 @@ const CLIENTS: readonly [program: string, service: string, args: (port: number) 
   ["snmpwalk", "snmp", (port) => ["-v2c", "-c", "public", "-On", `127.0.0.1:${port}`, "1.3.6.1.2.1.1"], /\.1\.3\.6\.1\.2\.1\.1\.7\.0 = INTEGER: 72/, { stage: "command" }],
   ["tftp", "tftp", (port) => ["-m", "binary", "127.0.0.1", `${port}`, "-c", "get", "startup-config", "/dev/null"], /File not found/, { stage: "command", detail: "read startup-config" }],
   ["tftp", "tftp", (port) => ["-m", "binary", "127.0.0.1", `${port}`, "-c", "put", "/etc/hostname", "evil.bin"], /^$/, { stage: "file", detail: expect.stringMatching(/^evil\.bin: \d+ bytes, SHA-256 /) as string }],
+  ["smbclient", "smb2", (port) => ["-p", `${port}`, "-L", "//127.0.0.1", "-U", `SITE\\joe%${PASSWORD}`, "-s", "/dev/null"], /NT_STATUS_LOGON_FAILURE/, { stage: "credential", username: "joe", detail: expect.stringMatching(/^NTLM: SITE\\joe from \S+, challenge [0-9a-f]{16}, proof [0-9a-f]{32}$/) as string }],
+  ["smbclient", "smb2", (port) => ["-p", `${port}`, "-L", "//127.0.0.1", "-U", "SITE\\backup%Blue-Heron-4", "-m", "SMB2", "-s", "/dev/null"], /NT_STATUS_LOGON_FAILURE/, { stage: "bait_credential", username: "backup" }],
+  // By FreeRDP's library; its own program wants a display before it connects.
+  ["hydra", "rdp", (port) => ["-I", "-t", "1", "-l", "joe", "-p", PASSWORD, "-m", "SITE", "-s", `${port}`, "127.0.0.1", "rdp"], /0 valid password found/, { stage: "credential", username: "joe", detail: expect.stringMatching(/^NTLM: (?:SITE\\)?joe.*, challenge [0-9a-f]{16}/) as string }],
+  ["curl", "winrm", (port) => ["-s", "-i", "--ntlm", "-u", `SITE\\joe:${PASSWORD}`, "-d", "<x/>", `http://127.0.0.1:${port}/wsman`], /401 \r\nServer: Microsoft-HTTPAPI/, { stage: "credential", username: "joe" }],
+  ["curl", "winrm", (port) => ["-s", "-i", "--basic", "-u", "backup:Blue-Heron-4", "-d", "<x/>", `http://127.0.0.1:${port}/wsman`], /401/, { stage: "bait_credential", username: "backup" }, "Blue-Heron-4"],
   ["sipsak", "sip", (port) => ["-s", `sip:100@127.0.0.1:${port}`, "-vv"], /200 OK[^]*Server: Asterisk PBX 16/, { stage: "banner" }],
   ["sipsak", "sip", (port) => ["-U", "-s", `sip:100@127.0.0.1:${port}`, "-u", "joe", "-a", PASSWORD], /403 Forbidden/, { stage: "credential", username: "joe" }],
   // Debian has no shell of MongoDB's, but its library.

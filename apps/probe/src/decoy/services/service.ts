@@ -23,6 +23,8 @@ export interface Peer {
   /** For a library that reads and writes by itself. */
   readonly stream: Socket;
   send(data: string | Uint8Array): void;
+  /** What follows is within TLS, which the client begins. Only for services that have a certificate. */
+  startTls(): void;
   /** Sends what there is, then closes. */
   end(data?: string | Uint8Array): void;
   /** @param username "" for none. @param detail In a few words. */
@@ -30,9 +32,10 @@ export interface Peer {
   /**
    * Somebody gave a user name and a password, or a proof of it: a guess, or bait.
    * @param given The password, or whether what was given proves this one.
+   * @param detail In a few words.
    * @returns Whether it is bait.
    */
-  tried(username: string, given: string | ((password: string) => boolean)): boolean;
+  tried(username: string, given: string | ((password: string) => boolean), detail?: string): boolean;
   /** Somebody sent a file. */
   gave(file: KeptFile, name: string): void;
   /** Calls `task` once, unless the connection ends before. */

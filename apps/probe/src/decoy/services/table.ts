@@ -20,12 +20,15 @@ import type { Service } from "./service.ts";
 import { banner, print, tarpit } from "./simple.ts";
 import { ssh } from "./ssh/ssh.ts";
 import { telnet } from "./telnet.ts";
+import { rdp } from "./windows/rdp.ts";
+import { smb2 } from "./windows/smb2.ts";
+import { winrm } from "./windows/winrm.ts";
 
 /** What serves each name. Those of TLS get the bytes inside. */
 export const SERVICES: Readonly<Record<StreamServiceName, Service>> = {
   ssh, telnet, ftp, http, https: http, smtp, pop3, imap, mysql, postgres, redis, memcached, vnc, mongodb, mssql, ldap, git, mqtt, ipp, proxy,
-  print, banner, tarpit,
+  print, banner, tarpit, smb2, rdp, winrm,
 };
 
-/** Those that begin with TLS. */
-export const TLS_SERVICES: ReadonlySet<ServiceName> = new Set(["https"]);
+/** Those that have a certificate: whether they begin with TLS, or turn to it. */
+export const TLS_SERVICES: ReadonlyMap<ServiceName, "at first" | "later"> = new Map([["https", "at first"], ["rdp", "later"]]);

@@ -22,9 +22,9 @@ const MAX_TEXT = 255;
 export function reportTo(witness: Witness, isBait: IsBait): Pick<Peer, "gave" | "reached" | "tried"> {
   return {
     reached: (rung, username, detail) => witness.onStep(rung, printable(username), printable(detail)),
-    tried(username, given) {
+    tried(username, given, detail = "") {
       const bait = isBait(username, typeof given === "string" ? (password) => password === given : given);
-      witness.onStep(bait ? "bait_credential" : "credential", printable(username), bait ? "used a bait credential" : "");
+      witness.onStep(bait ? "bait_credential" : "credential", printable(username), printable(bait ? `used a bait credential; ${detail}`.replace(/; $/, "") : detail));
       if (typeof given === "string") witness.onPassword(printable(username), printable(given), bait);
       return bait;
     },

@@ -1,6 +1,7 @@
 /** One connection to a service of a decoy: bounded in bytes and time, and of no harm to any other. */
 import type { Clock } from "@lanthorn/runtime";
 import type { Socket } from "node:net";
+import { type SecureContext, TLSSocket } from "node:tls";
 import type { Peer, Service, Stage } from "../services/service.ts";
 import { type IsBait, reportTo, type Witness } from "./reports.ts";
 
@@ -8,6 +9,8 @@ import { type IsBait, reportTo, type Witness } from "./reports.ts";
 export interface SessionDeps {
   readonly service: Service;
   readonly stage: Stage;
+  /** Null for a service that has no certificate. */
+  readonly tls: SecureContext | null;
   readonly address: string;
   readonly witness: Witness;
   readonly onEnd: () => void;
@@ -40,7 +43,7 @@ export function openSession(socket: Socket, deps: SessionDeps): void {
     socket.destroy();
     deps.onEnd();
   };
-  const guard = (task: () => void) => {
+  const guard = (task: () => unknown) => {
     try {
       task();
     } catch (error) {
@@ -55,39 +58,50 @@ export function openSession(socket: Socket, deps: SessionDeps): void {
     });
     tasks.add(cancel);
   };
-  socket.on("error", end);
-  socket.on("close", end);
-  const peer = createPeer(socket, deps, { end, later: (ms, task) => (tasks.size < MAX_TASKS ? after(ms, task) : end()) });
-  after(MAX_SESSION_MS, end);
-  guard(() => {
-    const read = deps.service(peer, deps.stage);
-    socket.on("data", (bytes: Buffer) => {
+  let stream = socket;
+  let read: (bytes: Buffer) => void = () => undefined;
+  const listen = () => {
+    stream.on("error", end);
+    stream.on("close", end);
+    stream.on("data", (bytes: Buffer) => {
       if (!isOpen) return;
       if (octets === 0) deps.witness.onStep("banner", "", "");
       octets += bytes.length;
       if (octets > MAX_INPUT_BYTES) return end();
       guard(() => read(bytes));
     });
-  });
+  };
+  const startTls = () => {
+    if (!deps.tls) throw new Error("the service has no certificate");
+    stream.removeAllListeners("data");
+    stream = new TLSSocket(stream, { isServer: true, secureContext: deps.tls });
+    listen();
+  };
+  const peer = createPeer(() => stream, deps, { end, startTls, later: (ms, task) => (tasks.size < MAX_TASKS ? after(ms, task) : end()) });
+  after(MAX_SESSION_MS, end);
+  listen();
+  guard(() => (read = deps.service(peer, deps.stage)));
 }
 
-function createPeer(socket: Socket, deps: SessionDeps, { end, later }: { readonly end: () => void; readonly later: Peer["later"] }): Peer {
+function createPeer(now: () => Socket, deps: SessionDeps, { end, ...means }: { readonly end: () => void } & Pick<Peer, "later" | "startTls">): Peer {
   const toBuffer = (data: string | Uint8Array) => (typeof data === "string" ? Buffer.from(data, "utf8") : data);
   return {
     address: deps.address,
-    stream: socket,
+    stream: now(),
+    ...means,
     send(data) {
+      const socket = now();
       if (!socket.writable || data.length === 0) return;
       if (socket.writableLength > MAX_UNREAD_BYTES) end();
       else socket.write(toBuffer(data));
     },
     end(data = "") {
+      const socket = now();
       if (socket.writable) socket.end(toBuffer(data));
       // What it still sends is of no use; the session ends when it has read.
       socket.removeAllListeners("data").resume();
     },
     ...reportTo(deps.witness, deps.isBait),
-    later,
     random: deps.randomBytes,
     now: () => new Date(deps.clock.now()),
   };
