@@ -1,8 +1,9 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom, systemClock } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { allocatePages, PAGE_OCTETS } from "./page-memory.ts";
 import { openPieceWriter, type PieceWriter } from "./piece-writer.ts";
 
 const MEBI = 1024 * 1024;
@@ -68,4 +69,52 @@ test("what cannot be written is nothing, and the writer goes on", async () => {
   expect(await writer.write(full, bytes, 0)).toBe(0);
   closeSync(full);
   expect(await withFile("other", (file) => writer.write(file, bytes, 0))).toBe(bytes.length);
+});
+
+/** Not every file system is written past the cache. */
+function openDirect(path: string, access: number): number | undefined {
+  try {
+    return openSync(path, access | constants.O_DIRECT);
+  } catch {
+    return undefined;
+  }
+}
+
+test("whole pages go past the cache, and what is written is what was given, in pieces that follow each other", async () => {
+  const writer = opened();
+  const path = join(folder, "direct");
+  const whole = bytesOf(3 * MEBI, 11);
+  const file = openSync(path, "w");
+  const direct = openDirect(path, constants.O_WRONLY);
+  const draw = seededRandom(21);
+  try {
+    for (let position = 0; position < whole.length;) {
+      const memory = allocatePages(2 * MEBI);
+      const lead = position % PAGE_OCTETS;
+      const length = Math.min(1 + draw(MEBI), whole.length - position);
+      const bytes = memory.subarray(lead, lead + length);
+      bytes.set(whole.subarray(position, position + length));
+      position += await writer.write(file, bytes, position, direct);
+    }
+  } finally {
+    closeSync(file);
+    if (direct !== undefined) closeSync(direct);
+  }
+  expect(readFileSync(path).equals(whole)).toBe(true);
+});
+
+test("memory that does not lie as in the file is written through the cache, and a file that refuses to be written past it gives back what is before", async () => {
+  const writer = opened();
+  const memory = allocatePages(MEBI);
+  memory.set(bytesOf(MEBI, 5));
+  const path = join(folder, "direct");
+  const file = openSync(path, "w");
+  const direct = openDirect(path, constants.O_RDONLY);
+  try {
+    expect(await writer.write(file, memory.subarray(1, 500_001), 0, direct)).toBe(500_000);
+    expect(await writer.write(file, memory.subarray(100, 500_100), 4196, direct)).toBe(direct === undefined ? 500_000 : PAGE_OCTETS - 100);
+  } finally {
+    closeSync(file);
+    if (direct !== undefined) closeSync(direct);
+  }
 });

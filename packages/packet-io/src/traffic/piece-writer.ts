@@ -1,16 +1,20 @@
 import type { PacketIoClock } from "../capture/capture-types.ts";
 import { type Libc, LINUX, loadLibc } from "../libc.ts";
 import { PacketIoError } from "../errors.ts";
+import { PAGE_OCTETS } from "./page-memory.ts";
 
 /** Writes much memory to files in pieces, all of them in one call to the system. */
 export interface PieceWriter {
   /**
-   * Writes to a file that is not open for direct I/O, in a thread of libuv's pool.
+   * Writes to a file, in a thread of libuv's pool.
+   * @param file Not open for direct I/O.
    * @param bytes Its own until the promise is settled; beyond a megabyte only the front is written.
    * @param position Of the file.
+   * @param direct The same file, open for direct I/O (O_DIRECT of open(2)): the pages of it that `bytes` fills go to the disk past the kernel's cache, if
+   * `bytes` lies in memory as it will in the file, by the octet of a page that it begins with.
    * @returns How much of the front is in the file; 0 where nothing is: write it in another way then, which says why. What lies behind that may be written too. Never rejects.
    */
-  write(file: number, bytes: Uint8Array, position: number): Promise<number>;
+  write(file: number, bytes: Uint8Array, position: number, direct?: number): Promise<number>;
   /**
    * Has a stretch of a file go to the disk now, and leave the kernel's cache as far as it is there: whoever writes for hours fills the memory of the
    * machine otherwise, and each page that was never used before costs more than what is copied into it. In a thread of libuv's pool; passed over while
@@ -27,6 +31,7 @@ export interface PieceWriter {
 const PIECE_OCTETS = 128 * 1024;
 /** A megabyte, and one that is shorter: pieces end where the file has whole ones. */
 const MAX_PIECES = 9;
+const MAX_OCTETS = (MAX_PIECES - 1) * PIECE_OCTETS;
 
 /** A `struct iocb` and a `struct io_event`. @see linux/aio_abi.h */
 const BLOCK_OCTETS = 64;
@@ -39,7 +44,7 @@ const PWRITE = 1;
 const EVENT_OCTETS = 32;
 const RESULT_AT = 16;
 const POINTER_OCTETS = 8;
-/** Only file systems that answer later, as none does for what its cache takes, are asked again. */
+/** Only file systems that answer later are asked again: none does for what its cache takes, and few where the file gets longer. */
 const LOOK_AGAIN_MS = 1;
 
 /** What one write needs. It is used again: to make a context costs more than a write, and to end one more still. */
@@ -65,15 +70,17 @@ export function openPieceWriter(clock: Pick<PacketIoClock, "after">): PieceWrite
         isReleasing = false;
       });
     },
-    async write(file, bytes, position) {
+    async write(file, bytes, position, direct) {
       const slot = idle.pop() ?? openSlot(libc);
       if (!slot) return 0;
-      const lengths = piecesOf(bytes.length, position);
-      describe(libc, slot, { file, bytes, position, lengths });
-      const begun = await new Promise<number>((resolve) => libc.ioSubmit(slot.context, lengths.length, slot.pointers, resolve));
+      const address = libc.addressOf(bytes);
+      const isLikeInFile = Number(address % BigInt(PAGE_OCTETS)) === position % PAGE_OCTETS;
+      const pieces = direct !== undefined && isLikeInFile ? piecesPastCache(bytes.length, position, { file, direct }) : piecesOf(bytes.length, position, file);
+      describe(slot, { address, position, pieces });
+      const begun = await new Promise<number>((resolve) => libc.ioSubmit(slot.context, pieces.length, slot.pointers, resolve));
       const results = await collect(slot, { libc, clock, begun: Math.max(0, begun) });
       idle.push(slot);
-      return frontOf(results, lengths);
+      return frontOf(results, pieces);
     },
   };
 }
@@ -101,23 +108,34 @@ function openSlot(libc: Libc): Slot | null {
   return { context, blocks, pointers, events: Buffer.allocUnsafeSlow(MAX_PIECES * EVENT_OCTETS) };
 }
 
-/** @returns The lengths of pieces that end at multiples of `PIECE_OCTETS` of the file. */
-function piecesOf(length: number, position: number): readonly number[] {
-  const lengths: number[] = [];
-  for (let at = 0; at < length && lengths.length < MAX_PIECES;) {
-    const piece = Math.min(length - at, PIECE_OCTETS - ((position + at) % PIECE_OCTETS));
-    lengths.push(piece);
-    at += piece;
-  }
-  return lengths;
+/** One piece, and which file it goes to. */
+interface Piece {
+  readonly length: number;
+  readonly file: number;
 }
 
-function describe(libc: Libc, { blocks }: Slot, { file, bytes, position, lengths }: {
-  readonly file: number; readonly bytes: Uint8Array; readonly position: number; readonly lengths: readonly number[];
-}): void {
-  const address = libc.addressOf(bytes);
+/** @returns Pieces that end at multiples of `PIECE_OCTETS` of the file. */
+function piecesOf(length: number, position: number, file: number): readonly Piece[] {
+  const pieces: Piece[] = [];
+  for (let at = 0; at < length && pieces.length < MAX_PIECES;) {
+    const piece = Math.min(length - at, PIECE_OCTETS - ((position + at) % PIECE_OCTETS));
+    pieces.push({ length: piece, file });
+    at += piece;
+  }
+  return pieces;
+}
+
+/** @returns Whole pages as one piece, and what is before and behind them: the pages that others write a part of are in the cache, and no others. */
+function piecesPastCache(whole: number, position: number, { file, direct }: { readonly file: number; readonly direct: number }): readonly Piece[] {
+  const length = Math.min(whole, MAX_OCTETS);
+  const before = Math.min(length, (PAGE_OCTETS - (position % PAGE_OCTETS)) % PAGE_OCTETS);
+  const behind = (length - before) % PAGE_OCTETS;
+  return [{ length: before, file }, { length: length - before - behind, file: direct }, { length: behind, file }].filter((piece) => piece.length > 0);
+}
+
+function describe({ blocks }: Slot, { address, position, pieces }: { readonly address: bigint; readonly position: number; readonly pieces: readonly Piece[] }): void {
   let offset = 0;
-  for (const [index, length] of lengths.entries()) {
+  for (const [index, { length, file }] of pieces.entries()) {
     const at = index * BLOCK_OCTETS;
     blocks.writeUInt32LE(file, at + FILE_AT);
     blocks.writeBigUInt64LE(address + BigInt(offset), at + BYTES_AT);
@@ -145,9 +163,9 @@ async function collect({ context, events }: Slot, { libc, clock, begun }: {
 }
 
 /** @returns How much is written without a hole. */
-function frontOf(results: readonly number[], lengths: readonly number[]): number {
+function frontOf(results: readonly number[], pieces: readonly Piece[]): number {
   let front = 0;
-  for (const [index, length] of lengths.entries()) {
+  for (const [index, { length }] of pieces.entries()) {
     const result = Math.max(0, results[index] ?? 0);
     front += result;
     if (result < length) break;

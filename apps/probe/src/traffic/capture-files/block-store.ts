@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, open } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
 import { describeError } from "@lanthorn/runtime";
-import type { WriteBytes } from "./buffer-pool.ts";
+import type { WriteBytes, WrittenFile } from "./buffer-pool.ts";
 import type { DiskRoom } from "./disk-room.ts";
 
 /** A file that whole blocks are appended to, for each of which room is claimed first. It ends with a whole block at any time. */
@@ -23,15 +24,16 @@ export interface BlockStore {
  * @param deps.path A file that is not there yet.
  * @param deps.after What has to be done before the file is opened; its failure is the file's.
  * @param deps.trailerBytes Room that is claimed first and kept for `finish`.
+ * @param deps.isDirect Whether whole pages go to the disk past the kernel's cache, where the file system lets them: for what nobody reads soon.
  * @param deps.isDurable Whether what is finished survives a power cut. To wait for that stalls everything else that is written to the disk.
  */
 export function createBlockStore(deps: {
-  readonly path: string; readonly room: DiskRoom; readonly trailerBytes: number; readonly isHashed: boolean; readonly isDurable: boolean;
+  readonly path: string; readonly room: DiskRoom; readonly trailerBytes: number; readonly isHashed: boolean; readonly isDurable: boolean; readonly isDirect?: boolean;
   readonly write: WriteBytes; readonly after: Promise<unknown>;
 }): BlockStore {
   const { room } = deps;
   const hash = deps.isHashed ? createHash("sha256") : null;
-  let handle: FileHandle | null = null;
+  let file: WrittenFile | null = null;
   let written = 0;
   let kept = 0;
 
@@ -45,28 +47,28 @@ export function createBlockStore(deps: {
       return;
     }
     kept = deps.trailerBytes;
-    handle = await deps.after.then(() => open(deps.path, "wx", 0o600)).catch((error: unknown) => {
+    file = await deps.after.then(() => openWritten(deps.path, deps.isDirect ?? false)).catch((error: unknown) => {
       store.fault = describeError(error);
       return null;
     });
   }
 
   /** @returns How many octets are in the file: those of all blocks, or of those before the first that failed. What lies behind them is cut off again. */
-  async function put(file: FileHandle, blocks: readonly Uint8Array[]): Promise<number> {
-    const { whole, fault } = await writeAtOnce(deps.write, file, blocks, written);
+  async function put(into: WrittenFile, blocks: readonly Uint8Array[]): Promise<number> {
+    const { whole, fault } = await (into.direct ? writeInTurn : writeAtOnce)(deps.write, into, blocks, written);
     for (const block of whole) hash?.update(block);
     const bytes = sizeOf(whole);
     written += bytes;
     if (fault !== null) {
       store.fault ??= fault;
-      await file.truncate(written).catch(() => {});
+      await into.handle.truncate(written).catch(() => {});
     }
     return bytes;
   }
 
   async function append(...blocks: readonly Uint8Array[]): Promise<void> {
     await store.opened;
-    if (store.fault !== null || handle === null) return;
+    if (store.fault !== null || file === null) return;
     const bytes = sizeOf(blocks);
     const refusal = await claim(bytes);
     if (refusal !== null && blocks.length > 1) {
@@ -75,22 +77,22 @@ export function createBlockStore(deps: {
       return;
     }
     store.fault = refusal;
-    if (refusal === null) room.settle(bytes, await put(handle, blocks));
+    if (refusal === null) room.settle(bytes, await put(file, blocks));
   }
 
   async function finish(trailer: Uint8Array): Promise<{ readonly bytes: number; readonly sha256: string | null } | null> {
     await store.opened;
-    if (handle === null) {
+    if (file === null) {
       room.settle(kept, 0);
       return null;
     }
-    room.settle(kept, trailer.length <= kept ? await put(handle, [trailer]) : 0);
+    room.settle(kept, trailer.length <= kept ? await put(file, [trailer]) : 0);
     try {
-      if (deps.isDurable) await handle.sync();
+      if (deps.isDurable) await file.handle.sync();
     } catch (error) {
       store.fault ??= describeError(error);
     }
-    await handle.close().catch(() => {});
+    await Promise.allSettled([file.handle.close(), file.direct?.close()]);
     return { bytes: written, sha256: hash?.digest("hex") ?? null };
   }
 
@@ -98,15 +100,44 @@ export function createBlockStore(deps: {
   return store;
 }
 
-/** @returns Blocks that are in the file, up to the first that is not whole, and why that one is not. */
-async function writeAtOnce(write: WriteBytes, file: FileHandle, blocks: readonly Uint8Array[], position: number): Promise<{ readonly whole: readonly Uint8Array[]; readonly fault: string | null }> {
+/** @throws NodeJS.ErrnoException where it is there, or cannot be made. */
+async function openWritten(path: string, isDirect: boolean): Promise<WrittenFile> {
+  const handle = await open(path, "wx", 0o600);
+  const direct = isDirect ? await open(path, constants.O_WRONLY | constants.O_DIRECT).catch(() => null) : null;
+  return { handle, direct };
+}
+
+/** What became of blocks: those that are in the file, up to the first that is not whole, and why that one is not. */
+interface Written {
+  readonly whole: readonly Uint8Array[];
+  readonly fault: string | null;
+}
+
+async function writeWhole(write: WriteBytes, file: WrittenFile, block: Uint8Array, position: number): Promise<void> {
+  for (let at = 0; at < block.length;) at += await write(file, block.subarray(at), position + at);
+}
+
+/** The disk takes what goes past the cache one after the other: threads would only wait for each other. */
+async function writeInTurn(write: WriteBytes, file: WrittenFile, blocks: readonly Uint8Array[], position: number): Promise<Written> {
   let end = position;
-  const writes = blocks.map(async (block) => {
+  for (const [index, block] of blocks.entries()) {
+    try {
+      await writeWhole(write, file, block, end);
+    } catch (error) {
+      return { whole: blocks.slice(0, index), fault: describeError(error) };
+    }
+    end += block.length;
+  }
+  return { whole: blocks, fault: null };
+}
+
+async function writeAtOnce(write: WriteBytes, file: WrittenFile, blocks: readonly Uint8Array[], position: number): Promise<Written> {
+  let end = position;
+  const results = await Promise.allSettled(blocks.map((block) => {
     const begin = end;
     end += block.length;
-    for (let at = 0; at < block.length;) at += await write(file, block.subarray(at), begin + at);
-  });
-  const results = await Promise.allSettled(writes);
+    return writeWhole(write, file, block, begin);
+  }));
   const failed = results.find((result) => result.status === "rejected");
   return failed ? { whole: blocks.slice(0, results.indexOf(failed)), fault: describeError(failed.reason) } : { whole: blocks, fault: null };
 }

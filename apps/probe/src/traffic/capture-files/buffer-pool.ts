@@ -1,8 +1,15 @@
 import type { FileHandle } from "node:fs/promises";
-import type { PieceWriter } from "@lanthorn/packet-io";
+import { PAGE_OCTETS, type PieceWriter } from "@lanthorn/packet-io";
+
+/** A file that is written. */
+export interface WrittenFile {
+  readonly handle: FileHandle;
+  /** The same, open for direct I/O; null where that is not wanted, or not to be had. */
+  readonly direct: FileHandle | null;
+}
 
 /** Writes to a file at a position. @returns How much of the front is written; at least one octet. @throws What the disk says. */
-export type WriteBytes = (file: FileHandle, bytes: Uint8Array, position: number) => Promise<number>;
+export type WriteBytes = (file: WrittenFile, bytes: Uint8Array, position: number) => Promise<number>;
 
 /** Memory that capture files are written from, bounded for the whole process, and the way it is written. */
 export interface BufferPool {
@@ -22,6 +29,11 @@ export interface BufferPool {
  * One call to the system writes this much, which costs the thread pool little for each byte. It holds the largest frame (262,144 bytes) and its comment.
  */
 export const BUFFER_BYTES = 512 * 1024;
+/** As much of a buffer as is there wherever in a page of the file it begins. */
+export const ROOM_BYTES = BUFFER_BYTES - PAGE_OCTETS;
+
+/** The buffer's octets that may not be used, as what is in it begins where it does in a page of the file. */
+export const leadOf = (position: number) => position % PAGE_OCTETS;
 
 /**
  * Memory that was taken is kept: to give it back and take it again costs more than to fill it.
@@ -75,13 +87,18 @@ const RELEASE_BYTES = 8 * 1024 * 1024;
 /** It has to be on the disk for that: some seconds of traffic, asked for several times. */
 const RELEASED_BYTES = 64 * 1024 * 1024;
 
-/** @param pieces Null where the system does not write in pieces. */
-export function createWriteBytes(pieces: PieceWriter | null): WriteBytes {
-  return async (file, bytes, position) => {
-    const front = pieces && bytes.length >= MIN_IN_PIECES ? await pieces.write(file.fd, bytes, position) : 0;
-    const written = front > 0 ? front : (await file.write(bytes, 0, bytes.length, position)).bytesWritten;
+/**
+ * @param pieces Null where the system does not write in pieces.
+ * @param isSlow Whether the disk is slower than what comes: the kernel's cache takes it then, for as long as it has memory.
+ */
+export function createWriteBytes(pieces: PieceWriter | null, isSlow: () => boolean = () => false): WriteBytes {
+  return async ({ handle, direct }, bytes, position) => {
+    const past = isSlow() ? undefined : direct?.fd;
+    const front = pieces && bytes.length >= MIN_IN_PIECES ? await pieces.write(handle.fd, bytes, position, past) : 0;
+    const written = front > 0 ? front : (await handle.write(bytes, 0, bytes.length, position)).bytesWritten;
     const end = position + written;
-    if (Math.floor(end / RELEASE_BYTES) > Math.floor(position / RELEASE_BYTES)) pieces?.release(file.fd, Math.max(0, end - RELEASED_BYTES), Math.min(end, RELEASED_BYTES));
+    const isInCache = past === undefined && Math.floor(end / RELEASE_BYTES) > Math.floor(position / RELEASE_BYTES);
+    if (isInCache) pieces?.release(handle.fd, Math.max(0, end - RELEASED_BYTES), Math.min(end, RELEASED_BYTES));
     return written;
   };
 }

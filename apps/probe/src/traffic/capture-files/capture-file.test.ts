@@ -1,14 +1,17 @@
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { constants, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PcapRecorded } from "@lanthorn/contract/uplink";
+import { allocatePages, openPieceWriter } from "@lanthorn/packet-io";
 import { readCapture } from "@lanthorn/packets";
+import { systemClock } from "@lanthorn/runtime";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { DebianRoot } from "../../../../../test/lab/debian-packages.ts";
 import { tryCommand } from "../../../../../test/lab/run-command.ts";
 import { unpackOrSay } from "../../../../../packages/packets/src/testing/tshark.ts";
-import { createBufferPool } from "./buffer-pool.ts";
+import { BUFFER_BYTES, createBufferPool, createWriteBytes } from "./buffer-pool.ts";
 import { openCaptureFile } from "./capture-file.ts";
 import { createDiskRoom, createFreeSpace } from "./disk-room.ts";
 import { EPOCH_SECONDS, fileOptions, received, udpFrame, viewOf } from "./testing/frames.ts";
@@ -54,6 +57,29 @@ describe("a capture file", () => {
     });
     expect(JSON.parse(readFileSync(join(folder, `${file.id}.json`), "utf8"))).toEqual({ recorded, is_reported: false });
     expect(statSync(path as string).mode & 0o777).toBe(0o600);
+  });
+
+  test("of the continuous capture goes past the kernel's cache where the disk keeps up, and has every frame in either case", async () => {
+    let isSlow = false;
+    const past: number[] = [];
+    const pieces = openPieceWriter(systemClock);
+    const pool = createBufferPool({
+      buffers: 8, memory: allocatePages(8 * BUFFER_BYTES),
+      write: createWriteBytes(pieces && { ...pieces, write: (file, bytes, position, direct) => (past.push(direct ?? -1), pieces.write(file, bytes, position, direct)) }, () => isSlow),
+    });
+    const file = openCaptureFile(fileOptions(folder, { about: null, pool }));
+    const frames = Array.from({ length: 60_000 }, (_, n) => udpFrame({ payload: Buffer.alloc(n % 900, n), destinationPort: 1 + (n % 5) }));
+    for (const [n, frame] of frames.entries()) {
+      isSlow = n % 10_000 > 7000;
+      while (file.add(viewOf(frame, n), 0) === "busy") await file.ready();
+      if (n % 3777 === 0) await file.flush();
+    }
+    const { path, recorded } = await file.finish([received(frames.length)]);
+    const { records, malformed } = readCapture(readFileSync(path as string));
+    expect([recorded.state, malformed, records.length]).toEqual(["whole", null, frames.length]);
+    expect(records.every(({ bytes }, index) => Buffer.from(bytes).equals(frames[index] as Buffer))).toBe(true);
+    const isOffered = await open(path as string, constants.O_WRONLY | constants.O_DIRECT).then(async (direct) => (await direct.close(), true), () => false);
+    expect([past.some((direct) => direct >= 0), past.some((direct) => direct < 0)]).toEqual([isOffered, true]);
   });
 
   test("counts as the file that it is where the disk refuses the note of it", async () => {

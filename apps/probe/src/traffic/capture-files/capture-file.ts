@@ -4,7 +4,7 @@ import type { PcapRecorded } from "@lanthorn/contract/uplink";
 import { createPcapngWriter, type PcapngWriter } from "@lanthorn/packets";
 import type { Clock } from "@lanthorn/runtime";
 import { createBlockStore } from "./block-store.ts";
-import { BUFFER_BYTES, type BufferPool } from "./buffer-pool.ts";
+import { type BufferPool, ROOM_BYTES } from "./buffer-pool.ts";
 import type { InterfaceCounters } from "./counters.ts";
 import type { DiskRoom } from "./disk-room.ts";
 import { type CaptureFileFacts, partPath, removeCaptureFile, writeNote } from "./facts.ts";
@@ -83,7 +83,7 @@ export function openCaptureFile(options: CaptureFileOptions): CaptureFile {
   const pcapng = createFormat(options, privacy.words);
   const header = pcapng.header();
   const store = createBlockStore({
-    path: partPath(folder, id), room, trailerBytes, isHashed: options.about !== null, isDurable: options.about !== null, write: options.pool.write,
+    path: partPath(folder, id), room, trailerBytes, isHashed: options.about !== null, isDurable: options.about !== null, isDirect: options.about === null, write: options.pool.write,
     after: mkdir(folder, { recursive: true, mode: 0o700 }).then(() => options.about && writeNote(folder, { recorded: begun, is_reported: false })),
   });
   const writer = createOrderedWriter({ store, pool: options.pool });
@@ -104,7 +104,7 @@ export function openCaptureFile(options: CaptureFileOptions): CaptureFile {
     const facts = gaps.factsOf(interfaceId, privacy.comment(text));
     const kept = Math.min(privacy.keptLength(frame), interfaces[interfaceId]?.snapLength ?? 0);
     const most = kept + MAX_RECORD_OVERHEAD + 4 * (facts.comment?.length ?? 0);
-    if (file.bytes + most + trailerBytes > options.maxBytes || most > BUFFER_BYTES) {
+    if (file.bytes + most + trailerBytes > options.maxBytes || most > ROOM_BYTES) {
       isFull = true;
       return "full";
     }

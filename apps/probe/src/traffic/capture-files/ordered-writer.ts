@@ -1,11 +1,11 @@
 import { nextTurn } from "@lanthorn/runtime";
 import type { BlockStore } from "./block-store.ts";
-import { BUFFER_BYTES, type BufferPool } from "./buffer-pool.ts";
+import { type BufferPool, leadOf, ROOM_BYTES } from "./buffer-pool.ts";
 
 /** Writes a file from buffers of the pool, in order, without blocking. Each buffer holds whole blocks. */
 export interface OrderedWriter {
   /**
-   * Makes room for so many bytes, at most `BUFFER_BYTES`, at `at` of `buffer`.
+   * Makes room for so many bytes, at most `ROOM_BYTES`, at `at` of `buffer`.
    * @returns False while all buffers wait for the disk, and after a fault.
    */
   reserve(bytes: number): boolean;
@@ -27,7 +27,9 @@ const NO_BUFFER = Buffer.alloc(0);
 
 /** @param deps.store Where the buffers go. */
 export function createOrderedWriter({ store, pool }: { readonly store: BlockStore; readonly pool: BufferPool }): OrderedWriter {
-  const queue: { readonly buffer: Buffer; readonly length: number }[] = [];
+  const queue: { readonly buffer: Buffer; readonly from: number; readonly to: number }[] = [];
+  /** Of the file: where what is in `buffer` begins, once all before it is written. */
+  let position = 0;
   let pumping: Promise<void> = Promise.resolve();
   let isPumping = false;
   let waiting: (() => void)[] = [];
@@ -35,7 +37,7 @@ export function createOrderedWriter({ store, pool }: { readonly store: BlockStor
   async function pump(): Promise<void> {
     while (queue.length > 0) {
       const next = queue.slice(0, MAX_AT_ONCE);
-      await store.append(...next.map(({ buffer, length }) => buffer.subarray(0, length)));
+      await store.append(...next.map(({ buffer, from, to }) => buffer.subarray(from, to)));
       queue.splice(0, next.length);
       for (const { buffer } of next) pool.give(buffer);
       const awakened = waiting;
@@ -53,8 +55,10 @@ export function createOrderedWriter({ store, pool }: { readonly store: BlockStor
 
   function handOver(): void {
     if (writer.buffer === NO_BUFFER) return;
-    if (writer.at === 0) pool.give(writer.buffer);
-    else queue.push({ buffer: writer.buffer, length: writer.at });
+    const from = leadOf(position);
+    if (writer.at === from) pool.give(writer.buffer);
+    else queue.push({ buffer: writer.buffer, from, to: writer.at });
+    position += writer.at - from;
     writer.buffer = NO_BUFFER;
     writer.at = 0;
     write();
@@ -66,11 +70,12 @@ export function createOrderedWriter({ store, pool }: { readonly store: BlockStor
     reserve(bytes: number) {
       if (store.fault !== null) return false;
       if (writer.at + bytes <= writer.buffer.length) return true;
-      if (bytes > BUFFER_BYTES) return false;
+      if (bytes > ROOM_BYTES) return false;
       handOver();
       const next = queue.length < MAX_QUEUED ? pool.take() : null;
       if (next === null) return false;
       writer.buffer = next;
+      writer.at = leadOf(position);
       return true;
     },
     async flush() {

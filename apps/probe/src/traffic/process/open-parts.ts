@@ -1,11 +1,11 @@
 import type { CommandData } from "@lanthorn/contract/uplink";
-import { KERNEL_RING_OCTETS, openPieceWriter, useHugePages } from "@lanthorn/packet-io";
+import { allocatePages, KERNEL_RING_OCTETS, openPieceWriter } from "@lanthorn/packet-io";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { createHomeNetworks } from "../../intrusions/home-networks.ts";
 import { createSpool } from "../../files/spool.ts";
 import { openBehaviour, type SiteBehaviour } from "../anomalies/behaviour.ts";
 import { createOwnNetworks } from "../anomalies/own-networks.ts";
-import { BUFFER_BYTES, createBufferPool, createBufferShare, createWriteBytes } from "../capture-files/buffer-pool.ts";
+import { BUFFER_BYTES, type BufferPool, createBufferPool, createBufferShare, createWriteBytes } from "../capture-files/buffer-pool.ts";
 import { createFreeSpace, type FreeSpace } from "../capture-files/disk-room.ts";
 import { type CaptureFileFacts, markReported, removeCaptureFile } from "../capture-files/facts.ts";
 import { type CapturePrivacy, privacyOf } from "../capture-files/privacy.ts";
@@ -28,6 +28,8 @@ import { createUploads } from "./uploads.ts";
 const BUFFERS = 16;
 /** A slow disk must not let the continuous capture take what evidence and captures on demand are written from. */
 const CONTINUOUS_BUFFERS = 8;
+/** While so many wait, the disk is slower than what comes. */
+const BUSY_BUFFERS = 5;
 const REPORT_MS = 1000;
 const FLUSH_MS = 2000;
 const UPLOAD_MS = 5000;
@@ -62,7 +64,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   const uploads = createUploads({ spool: createSpool({ dataDir, budgetBytes: begin.spool_bytes }), dataDir, onGone: rooms.forget, log });
   for (const id of site.upload === "at_once" ? [...stored.reported, ...stored.wanted] : stored.wanted) uploads.want(id);
   const { ringMemory, bufferMemory } = allocateMemory(settings);
-  const pool = createBufferPool({ buffers: BUFFERS, memory: bufferMemory, write: createWriteBytes(openPieceWriter(clock)) });
+  const pool: BufferPool = createBufferPool({ buffers: BUFFERS, memory: bufferMemory, write: createWriteBytes(openPieceWriter(clock), () => pool.inUse > BUSY_BUFFERS) });
   const application = `lanthorn-probe ${begin.version}`;
   const onFinished = ({ path, recorded }: CaptureFileFacts) => {
     rooms.finished(recorded.pcap_id);
@@ -138,9 +140,9 @@ function openLearning({ begin, ownNetworks, send, clock, log }: PartsDeps): Prom
 function allocateMemory({ ring_megabytes, interfaces }: Begin["settings"]): { readonly ringMemory: Buffer; readonly bufferMemory: Buffer } {
   const bytes = fromMegabytes(ring_megabytes);
   const ringBytes = Math.max(bytes / 2, bytes - interfaces.length * KERNEL_RING_OCTETS);
-  const memory = Buffer.alloc(ringBytes + BUFFERS * BUFFER_BYTES);
-  useHugePages(memory);
-  return { ringMemory: memory.subarray(0, ringBytes), bufferMemory: memory.subarray(ringBytes) };
+  const bufferBytes = BUFFERS * BUFFER_BYTES;
+  const memory = allocatePages(ringBytes + bufferBytes);
+  return { bufferMemory: memory.subarray(0, bufferBytes), ringMemory: memory.subarray(bufferBytes) };
 }
 
 const NOT_RECORDED = {
