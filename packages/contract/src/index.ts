@@ -8,6 +8,7 @@ export * from "./rest/device-filter.ts";
 export * from "./rest/events.ts";
 export * from "./rest/agents.ts";
 export { BulkResult, MAX_BULK } from "./rest/bulk.ts";
+export * from "./rest/facets.ts";
 export * from "./rest/alert-conditions.ts";
 export * from "./rest/alert-filter.ts";
 export * from "./rest/alerts.ts";

@@ -48,6 +48,12 @@ const ROWS: Readonly<Partial<Record<Scope, (ask: Ask) => Promise<void>>>> = {
     expect(required(await ask("GET", "/events?types=alert.created"))).toEqual([403, "alerts:read"]);
     expect(required(await ask("GET", "/events?types=backup.completed"))).toEqual([403, "backups:read"]);
   },
+  async "agents:read"(ask) {
+    const { data } = read<{ data: { devices: { total: number } }[] }>(await ask("GET", "/sites/summary"));
+    expect(data.map(({ devices }) => devices.total > 0)).toContain(true);
+    expect([(await ask("GET", `/sites/${FOREIGN}/summary`)).status, required(await ask("GET", "/devices")), required(await ask("GET", "/alerts"))])
+      .toEqual([404, [403, "devices:read"], [403, "alerts:read"]]);
+  },
   async "cve:write"(ask) {
     expect((await ask("POST", "/cve/update")).status).toBe(202);
     expect(required(await ask("GET", "/cve/db-info"))).toEqual([403, "cve:read"]);

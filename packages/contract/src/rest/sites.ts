@@ -24,6 +24,24 @@ export const Site = z.object({
 });
 export type Site = z.infer<typeof Site>;
 
+const count = (what: string) => z.int().min(0).describe(what);
+
+/** What is at a site, in numbers. */
+export const SiteSummary = z.object({
+  site_id: Id.describe("The site."),
+  name: z.string().describe("The site's name."),
+  devices: z.object({
+    total: count("Devices of the site."), online: count("Those that are online, as `is_online` says."),
+  }).describe("Its devices."),
+  alerts: z.object({
+    critical: count("Critical ones."), high: count("High ones."), medium: count("Medium ones."), low: count("Low ones."), info: count("For information."),
+  }).describe("Its open alerts by severity. Acknowledged ones are not counted."),
+  probes: z.object({
+    total: count("Probes that are not revoked."), online: count("Those that are online."), silent: count("Those that are silent."),
+  }).describe("Its probes."),
+});
+export type SiteSummary = z.infer<typeof SiteSummary>;
+
 const settings = {
   sweep: z.strictObject(SweepSettings.shape).partial().optional()
     .describe("How often probes search for hosts by themselves, and how fast. Parts left out stay."),

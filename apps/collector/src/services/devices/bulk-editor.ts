@@ -45,7 +45,8 @@ export function createDeviceBulkEditor(deps: {
     const wanted = await store.matches.wanted(tenantId, await conditions(tenantId, { filter }));
     return {
       count: async () => (await store.matches.find(wanted)).total,
-      idsAfter: (after: string, limit: number) => store.matches.idsAfter(wanted, after, limit),
+      idsAfter: async (after: string, limit: number) =>
+        (await store.matches.after(wanted, after).select("id").orderBy("id").limit(limit).execute()).map(({ id }) => id),
     };
   };
 

@@ -1,9 +1,10 @@
-import type { Device, DeviceProfile, DeviceUpdate, PortRecord } from "@lanthorn/contract";
+import type { Device, DeviceFacets, DeviceProfile, DeviceUpdate, PortRecord } from "@lanthorn/contract";
 import type { Selectable } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import { toSoftware } from "../../software/columns.ts";
 import { readVerdicts } from "../../identity/verdicts.ts";
 import type { DeviceRow } from "./store/pages.ts";
+import type { DeviceCounts } from "./store/facets.ts";
 import type { DeviceParts } from "./store/devices.ts";
 
 /** The fields that a person may set, each a column. */
@@ -30,6 +31,14 @@ export function toDevice(row: DeviceRow): Device {
     site_id: row.site_id,
     open_ports: JSON.parse(row.open_ports) as number[],
     tags: JSON.parse(row.tags) as string[],
+  };
+}
+
+/** Counts of columns under the names of the list's filters. */
+export function toFacets({ total, site_id, device_type, presence_state, vendor, os_guess, tags, open_ports }: DeviceCounts): DeviceFacets {
+  return {
+    total, site_id: [...site_id], device_type: [...device_type], presence_state: [...presence_state], vendor: [...vendor],
+    os: [...os_guess], tag: [...tags], open_port: [...open_ports],
   };
 }
 

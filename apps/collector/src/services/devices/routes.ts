@@ -22,6 +22,10 @@ export const devicesRoutes = routes(
     + "A cell that a spreadsheet would read as a formula begins with an apostrophe.",
     answer: [200, "One line for each device", { "text/csv": { schema: z.string() } }],
   }, async (c, service) => answerCsv(c, "devices.csv", await service.exportCsv(identityOf(c).tenantId, c.req.valid("query")))),
+  endpoint("devices:read", devicesOperations.countDevices, {
+    summary: "Count devices by what they are",
+    description: "Of the devices that the list's filters leave: how many have each value of some fields. `total` is the list's.", answer: "Counts",
+  }, async (c, service) => c.json(await service.facets(identityOf(c).tenantId, c.req.valid("query")), 200)),
   endpoint("devices:write", devicesOperations.createDevice, {
     summary: "Add a device",
     description: "The vendor is that of the MAC. Stream and webhooks get `host_found` and `device.discovered`, as for one that a probe found; "

@@ -1,5 +1,5 @@
 import {
-  type Device, type DeviceCreate, type DeviceMergeRequest, type DevicePorts, type DeviceProfile, type DevicesExportQuery,
+  type Device, type DeviceCreate, type DeviceFacets, type DeviceFacetsQuery, type DeviceMergeRequest, type DevicePorts, type DeviceProfile, type DevicesExportQuery,
   type DeviceSplitRequest,
   type DevicesQuery, type DeviceUpdate, type List, type SimilarDevice,
 } from "@lanthorn/contract";
@@ -14,13 +14,15 @@ import { DEVICE_COLUMNS } from "./csv.ts";
 import type { DeviceEditor } from "./editor.ts";
 import type { DeviceMerger } from "./merger.ts";
 import { type DeviceRow, type DeviceSortField, SORT_COLUMNS } from "./store/pages.ts";
-import { toChange, toDevice, toPort, toProfile } from "./records.ts";
+import { toChange, toDevice, toFacets, toPort, toProfile } from "./records.ts";
 import type { DevicesStore } from "./store/devices.ts";
 
 /** Devices of a tenant as the API shows them. A device that was merged is NOT_FOUND, with the id of the device that has it now. */
 export interface DevicesService {
   /** @throws ApiError NOT_FOUND for a site that the tenant does not have; BAD_REQUEST for a cursor of another list. */
   list(tenantId: string, query: DevicesQuery): Promise<List<Device>>;
+  /** How often values occur in the list. @throws ApiError as `list`. */
+  facets(tenantId: string, query: DeviceFacetsQuery): Promise<DeviceFacets>;
   /** Every device of the list as CSV, some hundreds at a time. @throws ApiError as `list`. */
   exportCsv(tenantId: string, query: DevicesExportQuery): Promise<AsyncGenerator<string>>;
   /** @throws ApiError NOT_FOUND. */
@@ -88,6 +90,8 @@ export function createDevicesService(deps: {
       return pageBySort(query, { read: (page) => store.page(tenantId, filter, { ...order, ...page }), positionOf, show: toDevice });
     },
 
+    facets: async (tenantId, query) => toFacets(await store.countFacets(tenantId, await conditions(tenantId, query))),
+
     async exportCsv(tenantId, query) {
       const { filter, order, positionOf } = await read(tenantId, query);
       return csvPages(DEVICE_COLUMNS, {
@@ -126,11 +130,8 @@ export function createDevicesService(deps: {
     },
 
     changeAll: deps.bulk.change,
-
     merge: async (actor, deviceId, request) => service.profile(actor.tenantId, await merger.merge(actor, deviceId, request)),
-
     split: async (actor, deviceId, request) => service.profile(actor.tenantId, await merger.split(actor, deviceId, request)),
-
     remove: (actor, deviceId) => editor.remove(actor, deviceId),
   };
   return service;

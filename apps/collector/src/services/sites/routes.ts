@@ -11,6 +11,13 @@ export const sitesRoutes = routes(
   endpoint("agents:read", sitesOperations.listSites, {
     summary: "List sites", answer: "Sites in the order in which they were made",
   }, async (c, service) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200)),
+  // Before the route of one site, which would take the word for an id.
+  endpoint("agents:read", sitesOperations.listSiteSummaries, {
+    summary: "List what is at each site, in numbers", answer: "Summaries in the order in which the sites were made",
+  }, async (c, service) => c.json(toAnswer(await service.summaries(identityOf(c).tenantId, c.req.valid("query"))), 200)),
+  endpoint("agents:read", sitesOperations.readSiteSummary, {
+    summary: "Read what is at a site, in numbers", answer: "The summary",
+  }, async (c, service) => c.json(await service.summary(identityOf(c).tenantId, c.req.valid("param").site_id), 200)),
   endpoint("agents:read", sitesOperations.readSite, {
     summary: "Read a site", answer: "The site",
   }, async (c, service) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").site_id), 200)),

@@ -6,6 +6,7 @@ import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
 import { pageById } from "../../gateway/page.ts";
 import { plainNetworks } from "../../db/keys/plain-networks.ts";
+import { type SiteSummaries, siteSummaries } from "./summaries.ts";
 import type { SiteRow, SitesStore } from "./store.ts";
 
 type ProbeSettings = Pick<ProbeConfiguration, "sweep" | "excluded">;
@@ -17,7 +18,7 @@ const DEFAULT_SETTINGS: ProbeSettings = { sweep: { enabled: true, interval_secon
 export const DEFAULT_SITE_CONFIGURATION = JSON.stringify(DEFAULT_SETTINGS);
 
 /** A tenant's sites, in the order of creation. Each change writes its audit record in the same transaction. */
-export interface SitesService {
+export interface SitesService extends SiteSummaries {
   list(tenantId: string, query: SitesQuery): Promise<List<Site>>;
   /** @throws ApiError NOT_FOUND. */
   read(tenantId: string, siteId: string): Promise<Site>;
@@ -43,6 +44,8 @@ export function createSitesService({ store, audit, clock, onConfigured }: SitesD
     ({ actor, action, target: { type: "site", id: siteId }, ...states });
 
   return {
+    ...siteSummaries(store),
+
     list(tenantId, { search, ...page }) {
       const filter = { tenantId, search };
       return pageById(page, { read: (rows) => store.list(filter, rows), count: () => store.count(filter), show: toSite });

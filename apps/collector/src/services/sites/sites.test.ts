@@ -1,4 +1,4 @@
-import { AuditRecord, listEnvelope, ProbeConfiguration, probeTopic, Site } from "@lanthorn/contract";
+import { AuditRecord, listEnvelope, ProbeConfiguration, probeTopic, Site, SiteSummary } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
 import { createRequest } from "../../certificates/testing/request.ts";
@@ -168,4 +168,35 @@ test("a change is sent to the site's probes at once, and again when they reconne
   } finally {
     await stack.close();
   }
+});
+
+describe("a summary of sites", () => {
+  test("has the numbers of the lists, of the own tenant's alone", async () => {
+    const { server, tenant, token, call } = await start();
+    const { id: second } = Site.parse((await call("POST", "", { name: "Store 12" })).body);
+    const own = { ...tenant, token: "" };
+    await server.createDevice(own, { ip: "10.0.0.1", is_online: 1 });
+    await server.createDevice(own, { ip: "10.0.0.2", is_online: 0 });
+    await server.createDevice(own, { ip: "10.0.0.3", is_online: 1, site_id: second });
+    const alert = {
+      tenant_id: tenant.tenantId, source: "rogue", type: "rogue_dhcp", subject: "x", title: "x", description: "", first_seen: "2026-01-01T00:00:00.000Z",
+      last_seen: "2026-01-01T00:00:00.000Z", severity: "high", severity_rank: 4, status: "open", count: 1, evidence: "[]", mitre_techniques: "[]", device_ip: "", notified: 0,
+    };
+    for (const values of [{ site_id: second }, { site_id: second, severity: "low" }, { site_id: tenant.siteId, status: "resolved" }, { site_id: null }]) {
+      await server.db.insertInto("alerts").values({ id: createId(), ...alert, ...values }).execute();
+    }
+    const { data, meta } = listEnvelope(SiteSummary).parse((await call("GET", "/summary")).body);
+    const none = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
+    expect([data, meta.total]).toEqual([[
+      { site_id: tenant.siteId, name: "site", devices: { total: 2, online: 1 }, alerts: none, probes: { total: 0, online: 0, silent: 0 } },
+      { site_id: second, name: "Store 12", devices: { total: 1, online: 1 }, alerts: { ...none, high: 1, low: 1 }, probes: { total: 0, online: 0, silent: 0 } },
+    ], 2]);
+    expect((await call("GET", `/${second}/summary`)).body).toEqual(data[1]);
+    const filter = encodeURIComponent(`severity:high status:open site:${second}`);
+    expect((await server.get(`/api/v1/alerts?filter=${filter}`, token)).body).toMatchObject({ meta: { total: data[1]?.alerts.high } });
+    const other = await server.createTenant("admin");
+    expect((await server.get(`/api/v1/sites/${second}/summary`, other.token)).status).toBe(404);
+    expect((await server.get("/api/v1/sites/summary", other.token)).body).toMatchObject({ meta: { total: 1 }, data: [{ devices: { total: 0 }, alerts: none }] });
+    expect((await call("GET", "/summary?search=store")).body).toMatchObject({ data: [{ name: "Store 12" }] });
+  });
 });

@@ -2,6 +2,7 @@ import type { Insertable, Kysely, Selectable, Transaction, Updateable } from "ky
 import { holdsText } from "../../db/query/like.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Rows } from "../../gateway/page.ts";
+import { countAtSites } from "./summary-store.ts";
 
 /** A site as stored. `probe_configuration` and `scan_networks` are JSON text; `configuration_revision` rises by 1 with each update. */
 export type SiteRow = Selectable<Schema["sites"]>;
@@ -20,6 +21,8 @@ export interface SitesStore {
   list(filter: SitesFilter, rows: Rows): Promise<readonly SiteRow[]>;
   count(filter: SitesFilter): Promise<number>;
   byId(tenantId: string, siteId: string): Promise<SiteRow | null>;
+  /** What is at sites, in numbers. */
+  counts(tenantId: string, siteIds: readonly string[]): ReturnType<typeof countAtSites>;
   transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
   /** Fails by the name's constraint when the tenant has a site of this name. */
   create(trx: Trx, site: Insertable<Schema["sites"]>): Promise<SiteRow>;
@@ -51,6 +54,7 @@ export function createSitesStore({ db, reads }: { readonly db: Kysely<Schema>; r
       return (await reads.selectFrom("sites").selectAll().where("tenant_id", "=", tenantId).where("id", "=", siteId)
         .executeTakeFirst()) ?? null;
     },
+    counts: (tenantId, siteIds) => countAtSites(reads, tenantId, siteIds),
     transaction: (work) => db.transaction().execute(work),
     create: (trx, site) => trx.insertInto("sites").values(site).returningAll().executeTakeFirstOrThrow(),
     // A write of nothing: both databases lock the row by it, and SQLite knows no SELECT … FOR UPDATE.

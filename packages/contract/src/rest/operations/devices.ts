@@ -6,6 +6,7 @@ import {
   Device, DeviceBulkRequest, DeviceChange, DeviceCreate, DeviceMergeRequest, DevicePorts, DeviceProfile, DeviceSplitRequest, DeviceUpdate,
   DevicesExportQuery, DevicesQuery, SimilarDevice,
 } from "../devices.ts";
+import { DeviceFacets, DeviceFacetsQuery } from "../facets.ts";
 import { operations } from "../operation.ts";
 
 const OfDevice = z.object({ device_id: Id });
@@ -15,6 +16,8 @@ export const devicesOperations = operations({
   listDevices: { target: "GET /devices", query: DevicesQuery, status: 200, answer: listEnvelope(Device) },
   /** The whole list as CSV, with the list's filters. */
   exportDevices: { target: "GET /devices/export", query: DevicesExportQuery, status: 200, content: "text/csv" },
+  /** How often values occur in the list. */
+  countDevices: { target: "GET /devices/facets", query: DeviceFacetsQuery, status: 200, answer: DeviceFacets },
   createDevice: { target: "POST /devices", body: DeviceCreate, status: 201, answer: DeviceProfile },
   /** One change of all devices that a filter leaves. */
   changeDevices: { target: "POST /devices/bulk", body: DeviceBulkRequest, status: 200, answer: BulkResult },

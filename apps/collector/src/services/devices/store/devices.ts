@@ -2,6 +2,8 @@ import type { Kysely, Selectable } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
 import { mergedInto } from "../../../identity/merging/merged-into-store.ts";
 import { idsAmong } from "./bulk.ts";
+import { countFacets } from "./facets.ts";
+import type { DeviceFilter } from "./filters.ts";
 import { createMatches, type Matches } from "./matches.ts";
 import { createReadPage, type DeviceRow, type ReadPage } from "./pages.ts";
 import { createFindSimilar, type FindSimilar } from "./similar.ts";
@@ -23,6 +25,8 @@ export interface DevicesStore {
   readonly page: ReadPage;
   /** The devices that a filter leaves, without their order. */
   readonly matches: Matches;
+  /** How often values occur in the devices that a filter leaves. */
+  countFacets(tenantId: string, filter: DeviceFilter): ReturnType<typeof countFacets>;
   /** Which of these ids are devices of the tenant, in their order. */
   idsAmong(tenantId: string, ids: readonly string[]): Promise<readonly string[]>;
   /** Whether all of these are sites of the tenant. */
@@ -54,6 +58,7 @@ export function createDevicesStore({ reads }: { readonly reads: Kysely<Schema> }
   const store: DevicesStore = {
     page: createReadPage(reads, matches),
     matches,
+    countFacets: async (tenantId, filter) => countFacets(reads, matches, await matches.wanted(tenantId, filter)),
     idsAmong: (tenantId, ids) => idsAmong(reads, tenantId, ids),
     similar: createFindSimilar(reads),
 

@@ -32,8 +32,8 @@ export interface Matches {
   /** All devices of a tenant, some sites' or those that are online, as triggers have counted them. */
   counted(tenantId: string, filter: Pick<DeviceFilter, "siteId" | "isOnline">): Promise<number>;
   find(wanted: Wanted): Promise<Found>;
-  /** Ids in their order. @param after The last one that was read; empty for none. */
-  idsAfter(wanted: Wanted, after: string, limit: number): Promise<readonly string[]>;
+  /** Those behind an id, to be read in the order of ids. @param id The last one that was read; empty for none. */
+  after(wanted: Wanted, id: string): MatchedDevices;
 }
 
 /** @param limits How much a search may find before it is another kind of search. */
@@ -78,10 +78,9 @@ export function createMatches(reads: Kysely<Schema>, limits: SearchLimits = {}):
   return {
     wanted: async (tenantId, filter) => ({ tenantId, filter, search: filter.search ? await searchFor(tenantId, filter.search) : null }),
     matches, all, counted, find,
-    async idsAfter({ tenantId, filter, search }, after, limit) {
-      let matched = reads.selectFrom("devices").select("id").where((eb) => matching(eb, tenantId, filter, { isById: true })).where("id", ">", after);
-      if (search) matched = matched.where((eb) => (search.isNarrow ? search.among(eb) : search.one(eb)));
-      return (await matched.orderBy("id").limit(limit).execute()).map(({ id }) => id);
+    after({ tenantId, filter, search }, id) {
+      const matched = reads.selectFrom("devices").where((eb) => matching(eb, tenantId, filter, { isById: true })).where("id", ">", id);
+      return search ? matched.where((eb) => (search.isNarrow ? search.among(eb) : search.one(eb))) : matched;
     },
   };
 }
