@@ -2,6 +2,7 @@ import type { EventType, ProbeEventType } from "@lanthorn/contract";
 import type { Reaction } from "./events/reaction.ts";
 import { dnsQueries } from "./ingest/projections/dns-queries.ts";
 import { honeypotCredentials } from "./ingest/projections/honeypot-credentials.ts";
+import { honeypotEvidence } from "./ingest/projections/honeypot-evidence.ts";
 import { hostChanged, hostFound } from "./ingest/projections/host-state.ts";
 import { hostSoftware } from "./ingest/projections/host-software.ts";
 import { logOnly } from "./ingest/projections/log-only.ts";
@@ -52,6 +53,7 @@ export const REACTIONS = {
     projection: logOnly(({ data }) => ({ ip: data.source_ip, mac: data.source_mac })), reactions: ["honeypots", "alerts", "deliveries"],
   },
   honeypot_credentials: { projection: honeypotCredentials, reactions: ["honeypots"] },
+  honeypot_evidence: { projection: honeypotEvidence, reactions: ["honeypots"] },
   rogue_detected: { projection: logOnly(({ data }) => data), reactions: ["alerts", "deliveries"] },
   dns_threat: { projection: logOnly(({ data }) => ({ ip: data.client_ip, mac: data.client_mac })), reactions: ["alerts"] },
   dns_queries: { projection: dnsQueries, reactions: ["queries"] },

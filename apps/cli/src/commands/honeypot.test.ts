@@ -2,7 +2,7 @@ import type { Honeypot, HoneypotSession } from "@lanthorn/contract";
 import { expect, test } from "vitest";
 import { formatAnswer } from "../answer.ts";
 import type { Connection } from "../connection.ts";
-import { exempt, listHoneypots, listHoneypotSessions, showHoneypotSession, testHoneypot, unexempt } from "./honeypot.ts";
+import { exempt, listHoneypotFiles, listHoneypots, listHoneypotSessions, replayHoneypotSession, showHoneypotSession, testHoneypot, unexempt } from "./honeypot.ts";
 
 const ID = "01939f6e-2a10-7c3e-8f00-000000000001";
 const AT = "2026-01-01T12:00:00.000Z";
@@ -29,7 +29,7 @@ test("sessions are asked for by what is wanted, and shown without what moves a t
   const queries: unknown[] = [];
   const connection = connect({
     listHoneypotSessions: (query: unknown) => Promise.resolve((queries.push(query), page([SESSION], 7))),
-    readHoneypotSession: () => Promise.resolve({ ...SESSION, rungs: [{ stage: "touch", at: AT, event_id: ID, service: "ssh", source_port: 1, destination_port: 22, username: "", detail: "1 connection" }] }),
+    readHoneypotSession: () => Promise.resolve({ ...SESSION, clients: [{ kind: "ja4", value: "t13d\u001B[2J", service: "https" }], rungs: [{ stage: "touch", at: AT, event_id: ID, service: "ssh", source_port: 1, destination_port: 22, username: "", detail: "1 connection" }] }),
   });
   const text = formatAnswer(await listHoneypotSessions(connection, { site: "Office", decoy: "files2", stage: "credential", since: "24h", limit: "1" }), false);
   expect(queries).toEqual([{ site_id: ID, decoy: "files2", stage: "credential", since: "24h", per_page: 1 }]);
@@ -38,6 +38,18 @@ test("sessions are asked for by what is wanted, and shown without what moves a t
   const shown = formatAnswer(await showHoneypotSession(connection, ID), false);
   expect(shown).toContain("touch at ssh (22): 1 connection");
   expect(shown).toContain("root?[2J");
+  expect(shown).toContain("JA4 at https: t13d?[2J");
+});
+
+test("a shell is replayed as it looked, and no escape of its reaches the terminal", async () => {
+  const lines = [{ version: 2, width: 80, height: 24 }, [0.1, "o", "$ "], [0.2, "i", "ecx\u007fho\r"], [0.3, "o", "ecx\b \bho \u001B]0;x\u0007\r\n"], [0.4, "o", "\u009B2J\u202Eab\r\n"]];
+  const asciicast = `${lines.map((line) => JSON.stringify(line)).join("\n")}\nno line\n`;
+  const connection = connect({
+    readHoneypotTranscripts: () => Promise.resolve({ transcripts: [{ id: ID, service: "ssh", recorded_at: AT, asciicast }] }),
+    listHoneypotFiles: () => Promise.resolve({ files: [{ id: ID, service: "tftp", recorded_at: AT, name: "evil\u001B.bin", sha256: "ab".repeat(32), octets: 3, is_kept: true }] }),
+  });
+  expect(formatAnswer(await replayHoneypotSession(connection, ID), false)).toMatch(/^--- ssh, until .*\n\$ echo \u241B\]0;x\u2407\n\?2J\?ab\n$/);
+  expect(formatAnswer(await listHoneypotFiles(connection, ID), false)).toMatch(/tftp\s+evil\?\.bin\s+3\s+yes\s+abab/);
 });
 
 test("a test says how the probe is asked, and what came of the last one", async () => {

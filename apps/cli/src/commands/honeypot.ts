@@ -8,6 +8,7 @@ import { parseCount } from "../options/row-count.ts";
 import { shortTime } from "../short-time.ts";
 import { oneSite, siteFilter } from "../site-id.ts";
 import { plainText } from "./ids.ts";
+import { replayTranscript } from "./replay-transcript.ts";
 
 type Rest = Pick<Connection, "rest">;
 
@@ -96,13 +97,32 @@ export async function showHoneypotSession({ rest }: Rest, id: string): Promise<A
 }
 
 function linesOf(session: HoneypotSessionDetail): readonly string[] {
-  const { source_ip: ip, source_mac: mac, decoy, usernames, mitre_techniques: techniques } = session;
+  const { source_ip: ip, source_mac: mac, decoy, usernames, mitre_techniques: techniques, clients } = session;
   return [
     `${ip}${mac === "" ? "" : ` (${mac})`} at ${decoy}: ${session.stage}, ${session.severity}${session.is_test ? ", a test" : ""}`,
     `${shortTime(session.started_at)} to ${shortTime(session.last_at)}: ${session.detail}`,
+    ...clients.map(({ kind, value, service }) => `${kind === "software" ? "Client" : kind.toUpperCase()} at ${service}: ${value}`),
     ...(usernames.length === 0 ? [] : [`User names: ${usernames.join(", ")}`]), ...(techniques.length === 0 ? [] : [`ATT&CK: ${techniques.join(", ")}`]), "",
     ...session.rungs.map(({ at, stage, service, destination_port: port, username, detail }) => `${shortTime(at)}  ${stage} at ${service} (${port})${username === "" ? "" : ` as ${username}`}: ${detail}`),
   ];
+}
+
+/** What was done in the shells of a session. */
+export async function replayHoneypotSession({ rest }: Rest, id: string): Promise<Answer> {
+  const { transcripts } = await rest.readHoneypotTranscripts(id);
+  if (transcripts.length === 0) return { json: transcripts, text: "nobody typed anything in a shell there; a shell opens for bait credentials alone" };
+  return { json: transcripts, text: transcripts.map(({ service, recorded_at: at, asciicast }) => `--- ${plainText(service)}, until ${shortTime(at)}\n${replayTranscript(asciicast)}`).join("\n") };
+}
+
+/** Files that were sent in a session. */
+export async function listHoneypotFiles({ rest }: Rest, id: string): Promise<Answer> {
+  const { files } = await rest.listHoneypotFiles(id);
+  return {
+    json: files, table: {
+      heading: ["RECORDED", "SERVICE", "NAME", "BYTES", "KEPT", "SHA-256"],
+      rows: files.map(({ recorded_at: at, service, name, octets, is_kept: isKept, sha256 }) => [shortTime(at), plainText(service), plainText(name), String(octets), isKept ? "yes" : "no", sha256]),
+    },
+  };
 }
 
 /** Lets addresses touch a site's decoys. @param now Milliseconds since the epoch. @throws CliError `bad-option`; `not-found`. */

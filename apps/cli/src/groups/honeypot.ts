@@ -1,7 +1,7 @@
 import { HONEYPOT_STAGES } from "@lanthorn/contract";
 import { type Command, Option } from "commander";
 import {
-  exempt, type ExemptOptions, type HoneypotSessionsOptions, listExemptions, listHoneypots, listHoneypotSessions, showHoneypotSession, testHoneypot, unexempt,
+  exempt, type ExemptOptions, type HoneypotSessionsOptions, listExemptions, listHoneypotFiles, listHoneypots, listHoneypotSessions, replayHoneypotSession, showHoneypotSession, testHoneypot, unexempt,
 } from "../commands/honeypot.ts";
 import type { GroupDependencies } from "./group.ts";
 
@@ -22,6 +22,11 @@ export function addHoneypotCommands(program: Command, { answering, clock }: Grou
     (connection, options: HoneypotSessionsOptions) => listHoneypotSessions(connection, options),
   );
   answering(honeypot.command("show <session>").description("show a session with each rise of it, by its id"), (connection, id: string) => showHoneypotSession(connection, id));
+  answering(
+    honeypot.command("replay <session>").description("show what was typed in a session's shells, without anything that a terminal would obey; --json has the asciicast"),
+    (connection, id: string) => replayHoneypotSession(connection, id),
+  );
+  answering(honeypot.command("files <session>").description("list files that were sent in a session"), (connection, id: string) => listHoneypotFiles(connection, id));
   answering(
     honeypot.command("exempt <addresses...>").description("let addresses or networks touch a site's decoys, as a scanner does").requiredOption("--name <name>", "by which their connections are counted")
       .requiredOption("--reason <text>", "why, for who reads it later").option("--site <site>", "the site, by its name or id; not needed where there is one").option("--ports <list>", "only at these ports: 80,443")

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { TLSSocket } from "node:tls";
 import type { DecoyReport } from "@lanthorn/contract/uplink";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { ProbeError } from "../errors.ts";
+import { createEvidenceQueue } from "./evidence/evidence-queue.ts";
 import { createExemptions, type Exemptions } from "./ladder/exemptions.ts";
 import { createExpectedTests } from "./ladder/expected-tests.ts";
 import { createGuesses } from "./ladder/guesses.ts";
@@ -13,7 +13,7 @@ import { linkToDaemon } from "./link/daemon-link.ts";
 import { LINK_SOCKET } from "./link/messages.ts";
 import { hostnameOf, type OpenPlace, openPlaces, type PlaceDeps, type ServedPlace } from "./open-places.ts";
 import { isDatagramService } from "./services/names.ts";
-import { SERVICES, TLS_SERVICES } from "./services/table.ts";
+import { SERVICES } from "./services/table.ts";
 import { createAnswerLimits } from "./sessions/answer-limits.ts";
 import type { IsBait } from "./sessions/reports.ts";
 import { openSession } from "./sessions/session.ts";
@@ -44,11 +44,11 @@ interface Means {
  */
 export async function openDecoys(settings: DecoysSettings, { clock, log, ownAddresses }: Means): Promise<OpenDecoys> {
   const ladder = createLadder();
-  const [guesses, tests] = [createGuesses(), createExpectedTests()];
+  const [guesses, evidence, tests] = [createGuesses(), createEvidenceQueue(), createExpectedTests()];
   const exemptions = createExemptions(settings.exempt, ownAddresses);
   const sessions = createSessionTable(settings.max_sessions);
   const counts = { connections: 0, failures: 0, vanished: 0 };
-  const callWitness = createWitnesses({ ladder, guesses, exemptions, tests, clock, keepPasswords: settings.report_passwords });
+  const callWitness = createWitnesses({ ladder, guesses, evidence, exemptions, tests, clock, keepPasswords: settings.report_passwords });
   const [serving, endServing] = serve({
     callWitness, sessions, counts, clock, isBait: (username, isPassword) => settings.bait.some((one) => one.username === username && isPassword(one.password)),
     onFailure(error, service) {
@@ -63,7 +63,7 @@ export async function openDecoys(settings: DecoysSettings, { clock, log, ownAddr
     throw new ProbeError("config-invalid", `no decoy can be served: ${opened.places[0]?.problem ?? ""}`);
   }
   const endLink = linkToDaemon({
-    path: join(settings.link_directory, LINK_SOCKET), ladder, guesses, random: Math.random, clock, onExempt: exemptions.takeSite,
+    path: join(settings.link_directory, LINK_SOCKET), ladder, guesses, evidence, random: Math.random, clock, onExempt: exemptions.takeSite,
     onTest(name) {
       const place = opened.places.find(({ decoy, problem }) => decoy === name && problem === null);
       if (place) tests.expect(name, place.port, clock.monotonic());
@@ -96,10 +96,7 @@ function serve({ callWitness, sessions, counts, clock, isBait, onFailure }: {
       limits.prove(source, clock.monotonic());
       const witness = callWitness(toWitnessed(place, true), source, socket.remotePort ?? 0);
       sessions.add(socket, source);
-      const isTls = tls !== null && TLS_SERVICES.get(place.service) === "at first";
-      const stream = isTls ? new TLSSocket(socket, { isServer: true, secureContext: tls }) : socket;
-      if (isTls) stream.once("secure", () => witness.onStep("banner", "", ""));
-      openSession(stream, { service: SERVICES[place.service], stage, tls, address: source, witness, onEnd: () => socket.destroy(), isBait, randomBytes, clock, onFailure: (error) => onFailure(error, place.service) });
+      openSession(socket, { service: SERVICES[place.service], stage, tls, address: source, witness, onEnd: () => socket.destroy(), isBait, randomBytes, clock, onFailure: (error) => onFailure(error, place.service) });
     },
     datagramDeps: (service, placeOf) => ({
       limits, transfers, isBait, randomBytes, clock, onFailure: (error) => onFailure(error, service),

@@ -15,3 +15,25 @@ export const HoneypotCredentials = z.object({
   })).min(1).max(MAX_TRIED_CREDENTIALS).describe("What was tried, each pair once."),
 });
 export type HoneypotCredentials = z.infer<typeof HoneypotCredentials>;
+
+/** Of one transcript. */
+export const MAX_TRANSCRIPT_CHARACTERS = 65_536;
+/** What a client is known by: HASSH of its SSH, JA4 of its TLS, or what it says of itself. */
+export const HONEYPOT_FINGERPRINTS = ["hassh", "ja4", "software"] as const;
+
+/** What is kept of a session at a decoy. The collector keeps transcripts: its log has none. */
+export const HoneypotEvidence = z.object({
+  evidence_id: Id.describe("The same however often it is reported."),
+  incident_id: Id.describe("The probe's id of the incident, as in `honeypot_hit`."),
+  decoy: z.string().max(64).describe("The decoy's name."),
+  service: z.string().max(64).describe("The service."),
+  transcript: z.string().max(MAX_TRANSCRIPT_CHARACTERS).nullable().describe("What was done in a shell, as asciicast of version 2. Null where there was none, and in the log."),
+  files: z.array(z.object({
+    name: z.string().max(255).describe("As it was sent."), sha256: z.string().regex(/^[0-9a-f]{64}$/).describe("Its SHA-256, by which it lies in the decoy's folder."),
+    octets: z.int().min(0).max(Number.MAX_SAFE_INTEGER).describe("Its length."), is_kept: z.boolean().describe("It is kept on the decoy's machine: beyond its quota only the hash is known."),
+  })).max(16).describe("Files that were sent."),
+  fingerprints: z.array(z.object({
+    kind: z.enum(HONEYPOT_FINGERPRINTS).describe("`hassh`, `ja4` or `software`."), value: z.string().max(255).describe("The fingerprint."),
+  })).max(8).describe("Which programs the clients are."),
+});
+export type HoneypotEvidence = z.infer<typeof HoneypotEvidence>;

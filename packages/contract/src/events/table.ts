@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { Instant } from "../values.ts";
 import { DnsQueries } from "./dns-queries.ts";
-import { HoneypotCredentials } from "./honeypots.ts";
+import { HoneypotCredentials, HoneypotEvidence } from "./honeypots.ts";
 import { FeedHealth, FeedUpdate } from "./feeds.ts";
 import { ConfigChanged, PcapReady, PcapRecorded, VulnFound, VulnState } from "./findings.ts";
 import { HostChanged, HostOffline, HostOnline, HostState, PresenceReport } from "./hosts.ts";
@@ -86,6 +86,8 @@ export const EVENTS = {
   dns_threat: { data: DnsThreat, from: "probe", priority: "alert", stream: "dns_threat", webhook: null },
   /** Passwords that were tried at a decoy. Not for the log: who keeps them takes them out of there. */
   honeypot_credentials: { data: HoneypotCredentials, from: "probe", priority: "change", stream: null, webhook: null },
+  /** Transcripts, files and fingerprints. Not for the log: who keeps transcripts takes them out of there. */
+  honeypot_evidence: { data: HoneypotEvidence, from: "probe", priority: "change", stream: null, webhook: null },
   /** What a site's resolver was asked. Not for the log: who keeps it takes it out of there. */
   dns_queries: { data: DnsQueries, from: "probe", priority: "sighting", stream: null, webhook: null },
   pcap_recorded: { data: PcapRecorded, from: "probe", priority: "change", stream: null, webhook: null },

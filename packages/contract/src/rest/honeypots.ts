@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { HONEYPOT_FINGERPRINTS } from "../events/honeypots.ts";
 import { HONEYPOT_STAGES } from "../events/security.ts";
 import { ExemptHours, MAX_EXEMPT_ADDRESSES, MAX_EXEMPT_PORTS } from "../uplink/decoys.ts";
 import { Id, Instant, IpNetwork, Port, Severity } from "../values.ts";
@@ -68,6 +69,10 @@ export type HoneypotSession = z.infer<typeof HoneypotSession>;
 
 /** A session with its evidence. */
 export const HoneypotSessionDetail = HoneypotSession.extend({
+  clients: z.array(z.object({
+    kind: z.enum(HONEYPOT_FINGERPRINTS).describe("`hassh` of SSH, `ja4` of TLS, or `software`: what it says of itself."), value: z.string().describe("The fingerprint."),
+    service: z.string().describe("The service at which it was seen."),
+  })).describe("Which programs the clients are, as far as is known."),
   rungs: z.array(z.object({
     stage: Stage.describe("How far it went by this report."),
     at: Instant.describe("When it was reported."),
@@ -80,6 +85,19 @@ export const HoneypotSessionDetail = HoneypotSession.extend({
   })).describe("Each rise, the first one first."),
 });
 export type HoneypotSessionDetail = z.infer<typeof HoneypotSessionDetail>;
+
+const OfEvidence = z.object({ id: Id.describe("Its id."), service: z.string().describe("The service, as `ssh`."), recorded_at: Instant.describe("When it was reported.") });
+
+/** What was done in a shell of a decoy. */
+export const HoneypotTranscript = OfEvidence.extend({ asciicast: z.string().describe("Asciicast of version 2: lines of JSON. What is in it comes from an intruder.") });
+export type HoneypotTranscript = z.infer<typeof HoneypotTranscript>;
+
+/** A file that was sent to a decoy. */
+export const HoneypotFile = OfEvidence.extend({
+  name: z.string().describe("As it was sent."), sha256: z.string().describe("Its SHA-256 in hexadecimal."), octets: z.int().describe("Its length."),
+  is_kept: z.boolean().describe("It is kept on the decoy's machine. Beyond the quota only its hash is known."),
+});
+export type HoneypotFile = z.infer<typeof HoneypotFile>;
 
 /** The newest first. */
 export const HoneypotSessionsQuery = IdPageQuery.extend(PeriodQuery.shape).extend(Site.shape).extend({

@@ -47,6 +47,7 @@ import * as dnsQueries from "./0059-dns-queries.ts";
 import * as anomalies from "./0060-anomalies.ts";
 import * as dnsTransfers from "./0060-dns-transfers.ts";
 import * as honeypots from "./0061-honeypots.ts";
+import * as honeypotEvidence from "./0063-honeypot-evidence.ts";
 import * as dnsQuerySettings from "./0062-dns-query-settings.ts";
 
 /**
@@ -103,4 +104,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0060-dns-transfers": dnsTransfers,
   "0061-honeypots": honeypots,
   "0062-dns-query-settings": dnsQuerySettings,
+  "0063-honeypot-evidence": honeypotEvidence,
 };

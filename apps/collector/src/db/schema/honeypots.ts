@@ -19,6 +19,10 @@ export interface HoneypotTables {
   honeypot_credentials: {
     id: string; tenant_id: string; site_id: string; session_key: string; decoy: string; service: string; username: string; password_sealed: string; is_bait: number; tried_at: string;
   };
+  /** `key` is of the report and its place in it; `kind` is `transcript`, `file`, `hassh`, `ja4` or `software`; `value` is the transcript, a file's SHA-256, or the fingerprint. */
+  honeypot_evidence: {
+    id: string; key: string; tenant_id: string; site_id: string; session_key: string; kind: string; service: string; recorded_at: string; name: string; value: string; octets: number; is_kept: number;
+  };
   /** The last test of each decoy. */
   honeypot_tests: {
     honeypot_id: string; tenant_id: string; site_id: string; probe_id: string; command_id: string; asked_at: string; asked_by: string; answer_by: string; status: string; error: string | null;

@@ -10,6 +10,8 @@ import type { ServiceModule } from "../../service-module.ts";
 import { createHoneypotCredentialsService } from "./credentials/service.ts";
 import { createCredentialsStore } from "./credentials/store.ts";
 import { createDecoysService } from "./decoys.ts";
+import { createHoneypotEvidenceService } from "./evidence/service.ts";
+import { createEvidenceStore } from "./evidence/store.ts";
 import { createExemptionsService, type ExemptionsService } from "./exemptions/service.ts";
 import { createExemptionsStore } from "./exemptions/store.ts";
 import { honeypotsRoutes } from "./routes.ts";
@@ -23,7 +25,7 @@ import { createTestsStore } from "./tests/store.ts";
 interface Honeypots extends ServiceModule, Pick<ExemptionsService, "partFor">, Pick<TestsService, "replied"> {}
 
 const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
-/** Sessions, and credentials that were tried. */
+/** Sessions, credentials that were tried, and evidence. */
 const KEEP_DAYS = 90;
 const FORGOTTEN_AT_ONCE = 500;
 
@@ -33,14 +35,14 @@ export function openHoneypots(deps: {
   readonly onConfigured: (siteId: string) => Promise<void>; readonly broker: Pick<Broker, "publish">;
 }): Honeypots {
   const { sealing, audit, clock, log } = deps;
-  const [sessions, credentials] = [createSessionsStore(deps), createCredentialsStore(deps)];
+  const [sessions, credentials, evidence] = [createSessionsStore(deps), createCredentialsStore(deps), createEvidenceStore(deps)];
   const exemptions = createExemptionsService({ ...deps, store: createExemptionsStore(deps) });
   const forgetting = createRetentionJob({ clock, log }, {
     name: "honeypots-retention", everyMs: HOUR_MS, who: "one replica", what: "old sessions at decoys",
     async run(stopped) {
       const before = toInstant(clock.now() - KEEP_DAYS * DAY_MS);
       let total = 0;
-      for (const store of [sessions, credentials]) {
+      for (const store of [sessions, credentials, evidence]) {
         for (let gone = FORGOTTEN_AT_ONCE; gone === FORGOTTEN_AT_ONCE && !stopped.aborted;) {
           gone = await store.forget(before, FORGOTTEN_AT_ONCE);
           total += gone;
@@ -56,7 +58,7 @@ export function openHoneypots(deps: {
   return {
     name: "honeypots", mount: "gateway",
     routes: [honeypotsRoutes({
-      decoys, tests, exemptions, sessions: createSessionsService({ store: sessions, clock }),
+      decoys, tests, exemptions, sessions: createSessionsService({ store: sessions, evidence, clock }), evidence: createHoneypotEvidenceService({ store: evidence, sessions }),
       credentials: createHoneypotCredentialsService({ store: credentials, sessions, sealing, audit }),
     })],
     reactions: { honeypots: createHoneypotReaction({ seal: (password, id) => sealing.seal(password, ownerOfHoneypotCredential(id)) }) },

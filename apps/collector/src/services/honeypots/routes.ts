@@ -4,6 +4,7 @@ import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
 import type { HoneypotCredentialsService } from "./credentials/service.ts";
 import type { DecoysService } from "./decoys.ts";
+import type { HoneypotEvidenceService } from "./evidence/service.ts";
 import type { ExemptionsService } from "./exemptions/service.ts";
 import type { TestsService } from "./tests/service.ts";
 import type { SessionsService } from "./sessions/service.ts";
@@ -13,6 +14,7 @@ const { endpoint, routes } = endpointsOf<{
   readonly tests: TestsService;
   readonly sessions: SessionsService;
   readonly exemptions: ExemptionsService;
+  readonly evidence: HoneypotEvidenceService;
   readonly credentials: HoneypotCredentialsService;
 }>();
 
@@ -30,6 +32,16 @@ export const honeypotsRoutes = routes(
   endpoint("sensors:read", honeypotsOperations.readHoneypotSession, {
     summary: "Read a session at a decoy", description: "With each rise of it: what was done, when, and which event of the log says so.", answer: "The session",
   }, async (c, { sessions }) => c.json(await sessions.read(identityOf(c).tenantId, c.req.valid("param").honeypot_session_id), 200)),
+  endpoint("sensors:read", honeypotsOperations.readHoneypotTranscripts, {
+    summary: "Read what was typed in a decoy's shell",
+    description: "One transcript for each shell of the session, as asciicast of version 2, at most 200. They hold what an intruder typed and what was shown, escape sequences of terminals among it: "
+    + "a player must not pass these on to a terminal. `lanthorn honeypot replay` does not.",
+    answer: "Transcripts, the oldest first",
+  }, async (c, { evidence }) => c.json(await evidence.transcripts(identityOf(c).tenantId, c.req.valid("param").honeypot_session_id), 200)),
+  endpoint("sensors:read", honeypotsOperations.listHoneypotFiles, {
+    summary: "List files that were sent to a decoy",
+    description: "At most 200 of a session. The files themselves stay on the decoy's machine, in `files` of its folder, by their SHA-256.", answer: "Files, the oldest first",
+  }, async (c, { evidence }) => c.json(await evidence.files(identityOf(c).tenantId, c.req.valid("param").honeypot_session_id), 200)),
   endpoint("sensors:read", honeypotsOperations.listHoneypotExemptions, {
     summary: "List who may touch decoys", description: "Those of the decoys' own files are not among them.", answer: "Exemptions that have not expired, the oldest first",
   }, async (c, { exemptions }) => c.json(toAnswer(await exemptions.list(identityOf(c).tenantId, c.req.valid("query"))), 200)),

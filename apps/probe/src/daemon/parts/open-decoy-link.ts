@@ -16,7 +16,8 @@ export function openDecoyLink({ configuration, replay, clock, log, lifecycle }: 
   const publisher = createPublisher({ db, outbox, log, what: "hits of decoys" });
   const listener = listenForDecoys(join(directory, LINK_SOCKET), {
     onHit: (hit) => publisher.publish([{ type: "honeypot_hit", occurred_at: toInstant(Math.min(hit.last_at, clock.now())), data: toEvent(hit, macAt(hit.source_ip)) }]),
-    onCredentials: (data) => publisher.publish([{ type: "honeypot_credentials", occurred_at: toInstant(clock.now()), data }]), clock, log,
+    onCredentials: (data) => publisher.publish([{ type: "honeypot_credentials", occurred_at: toInstant(clock.now()), data }]),
+    onEvidence: (data) => publisher.publish([{ type: "honeypot_evidence", occurred_at: toInstant(clock.now()), data }]), clock, log,
   });
   lifecycle.onClose("the decoys' socket", () => listener.close());
   return listener;

@@ -49,6 +49,11 @@ test("each rung has its severity, bait the highest; what is below changes neithe
   expect(flush(3)).toMatchObject([{ stage: "file", report: "rise" }]);
   climb(4, step("bait_credential", { username: "backup" }));
   expect(flush(5)).toMatchObject([{ stage: "bait_credential", severity: "critical", username: "backup" }]);
+  // What is done with bait is below it, and reported once.
+  climb(6, step("banner", { service: "ssh" }), step("command", { service: "ssh", detail: "id" }));
+  expect(flush(7)).toMatchObject([{ stage: "bait_credential", report: "rise", techniques: expect.arrayContaining(["T1059.004"]) as string[] }]);
+  climb(8, step("command", { service: "ssh", detail: "ls" }));
+  expect(flush(9)).toEqual([]);
 });
 
 test("each source and each decoy is one of its own; who was silent for an hour begins anew", () => {

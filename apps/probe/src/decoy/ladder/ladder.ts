@@ -45,10 +45,12 @@ interface Rung {
   readonly usernames: Set<string>;
   readonly services: Set<string>;
   readonly techniques: Set<string>;
+  /** Whoever came in with bait reaches those below it afterwards. */
+  readonly reached: Set<HoneypotStage>;
   seenMs: number;
   /** What the daemon has; null before it took anything. */
-  written: { readonly stage: HoneypotStage; readonly connections: number; readonly credentials: number; readonly atMs: number } | null;
-  sent: { readonly number: number; readonly hit: ReportedHit; readonly atMs: number } | null;
+  written: { readonly stage: HoneypotStage; readonly connections: number; readonly credentials: number; readonly reached: number; readonly atMs: number } | null;
+  sent: { readonly number: number; readonly hit: ReportedHit; readonly reached: number; readonly atMs: number } | null;
 }
 
 /** One open alert each: so many sources and decoys at once. */
@@ -94,7 +96,7 @@ export function createLadder(): Ladder {
       const hit = { ...rung.hit, report, services: [...rung.services], usernames: [...rung.usernames], techniques: [...rung.techniques] };
       if (!send(lastNumber + 1, hit)) return 0;
       lastNumber += 1;
-      rung.sent = { number: lastNumber, hit, atMs: nowMs };
+      rung.sent = { number: lastNumber, hit, reached: rung.reached.size, atMs: nowMs };
       left -= 1;
     }
     return left;
@@ -133,7 +135,7 @@ export function createLadder(): Ladder {
       for (const rung of rungs.values()) {
         if (rung.sent?.number !== number) continue;
         const { stage, connections, credentials } = rung.sent.hit;
-        rung.written = { stage, connections, credentials, atMs: nowMs };
+        rung.written = { stage, connections, credentials, reached: rung.sent.reached, atMs: nowMs };
         rung.sent = null;
         return;
       }
@@ -146,7 +148,7 @@ export function createLadder(): Ladder {
 
 function begin(step: Step, atMs: number, nowMs: number): Rung {
   return {
-    usernames: new Set(), services: new Set(), techniques: new Set(), seenMs: nowMs, written: null, sent: null, isProven: step.isProven,
+    usernames: new Set(), services: new Set(), techniques: new Set(), reached: new Set(), seenMs: nowMs, written: null, sent: null, isProven: step.isProven,
     hit: {
       incident_id: createId(), decoy: step.decoy, source_ip: step.source, destination_ip: step.destination, stage: step.rung, severity: RUNG_SEVERITIES[step.rung], service: step.service,
       source_port: step.sourcePort, destination_port: step.destinationPort, username: "", detail: "", is_test: step.isTest, connections: step.rung === "touch" ? 0 : 1, credentials: 0, since: atMs, last_at: atMs, services: [], usernames: [], techniques: [],
@@ -158,6 +160,7 @@ function begin(step: Step, atMs: number, nowMs: number): Rung {
 function add(rung: Rung, step: Step, atMs: number, nowMs: number): void {
   const { hit } = rung;
   rung.seenMs = nowMs;
+  rung.reached.add(step.rung);
   hit.last_at = Math.max(hit.last_at, atMs);
   if (step.rung === "touch") hit.connections = Math.min(MAX_COUNT, hit.connections + 1);
   if (step.rung === "credential" || step.rung === "bait_credential") hit.credentials = Math.min(MAX_COUNT, hit.credentials + 1);
@@ -172,10 +175,10 @@ function add(rung: Rung, step: Step, atMs: number, nowMs: number): void {
 }
 
 /** @returns Null where there is nothing new to say, or where it is on its way. */
-function dueReport({ hit, written, sent }: Rung, nowMs: number): ReportedHit["report"] | null {
+function dueReport({ hit, reached, written, sent }: Rung, nowMs: number): ReportedHit["report"] | null {
   if (sent && nowMs - sent.atMs < RESEND_MS) return null;
   if (!written) return "first";
-  if (compareRungs(hit.stage, written.stage) > 0) return "rise";
+  if (compareRungs(hit.stage, written.stage) > 0 || reached.size > written.reached) return "rise";
   const isMore = hit.connections > written.connections || hit.credentials > written.credentials;
   return isMore && nowMs - written.atMs >= SUMMARY_MS ? "summary" : null;
 }

@@ -1,5 +1,7 @@
 /** Who sees what is done at a decoy, and whether it counts. */
-import type { Clock } from "@lanthorn/runtime";
+import { type Clock, createId } from "@lanthorn/runtime";
+import type { EvidenceQueue } from "../evidence/evidence-queue.ts";
+import { createRecent } from "../sessions/recent.ts";
 import type { Witness } from "../sessions/reports.ts";
 import type { Exemptions } from "./exemptions.ts";
 import type { ExpectedTests } from "./expected-tests.ts";
@@ -12,11 +14,15 @@ export type WitnessedPlace = Pick<Step, "decoy" | "destination" | "destinationPo
 /** Decides once for each who comes: whoever is exempt is counted, and nothing more is known of them. @returns Who was touched already. */
 export type CallWitness = (place: WitnessedPlace, source: string, sourcePort: number) => Witness;
 
+/** Fingerprints that were reported; those of whom nothing came for an hour are forgotten. */
+const [MAX_KNOWN, KNOWN_MS] = [4096, 3_600_000];
+
 /** @param deps.keepPasswords Whether passwords are reported. */
-export function createWitnesses({ ladder, guesses, exemptions, tests, clock, keepPasswords }: {
-  readonly ladder: Pick<Ladder, "climb">; readonly guesses: Pick<Guesses, "add">; readonly exemptions: Pick<Exemptions, "isOwn" | "take">; readonly tests: Pick<ExpectedTests, "take">;
+export function createWitnesses({ ladder, guesses, evidence, exemptions, tests, clock, keepPasswords }: {
+  readonly ladder: Pick<Ladder, "climb">; readonly guesses: Pick<Guesses, "add">; readonly evidence: Pick<EvidenceQueue, "add">; readonly exemptions: Pick<Exemptions, "isOwn" | "take">; readonly tests: Pick<ExpectedTests, "take">;
   readonly clock: Pick<Clock, "monotonic" | "now">; readonly keepPasswords: boolean;
 }): CallWitness {
+  const known = createRecent<boolean>(MAX_KNOWN, KNOWN_MS);
   return (place, source, sourcePort) => {
     const { decoy, service, destinationPort: port } = place;
     const isTest = exemptions.isOwn(source) && tests.take(decoy, port, clock.monotonic());
@@ -31,7 +37,15 @@ export function createWitnesses({ ladder, guesses, exemptions, tests, clock, kee
       onPassword(username, password, isBait) {
         if (incidentId !== null && keepPasswords) guesses.add(incidentId, decoy, { service, username, password, is_bait: isBait });
       },
-      onFile: () => undefined,
+      onEvidence({ fingerprints, ...given }) {
+        if (incidentId === null) return;
+        // A thousand guesses by one program are one program.
+        const fresh = fingerprints.filter(({ kind, value }) => {
+          const key = `${incidentId} ${kind} ${value}`;
+          return known.find(key, clock.monotonic()) === null && known.of(key, clock.monotonic(), () => true);
+        });
+        if (given.transcript !== null || given.files.length > 0 || fresh.length > 0) evidence.add({ ...given, fingerprints: fresh, evidence_id: createId(), incident_id: incidentId, decoy, service });
+      },
     };
   };
 }

@@ -2,6 +2,7 @@
 import type { DecoyExemption } from "@lanthorn/contract/uplink";
 import type { Clock } from "@lanthorn/runtime";
 import { linkBySocket } from "../../channel/socket-link.ts";
+import type { EvidenceQueue } from "../evidence/evidence-queue.ts";
 import type { Guesses } from "../ladder/guesses.ts";
 import type { Ladder } from "../ladder/ladder.ts";
 import { type FromDecoys, type ReportedState, ToDecoys, type TrialPlace } from "./messages.ts";
@@ -16,8 +17,8 @@ const STATE_MS = 10_000;
  * @param deps.onTest The daemon is about to test a decoy: where, or null where that one serves nothing.
  * @returns What ends it.
  */
-export function linkToDaemon({ path, ladder, guesses, state, onExempt, onTest, random, clock }: {
-  readonly path: string; readonly ladder: Ladder; readonly guesses: Guesses; readonly state: () => ReportedState; readonly onExempt: (exemptions: readonly DecoyExemption[]) => void;
+export function linkToDaemon({ path, ladder, guesses, evidence, state, onExempt, onTest, random, clock }: {
+  readonly path: string; readonly ladder: Ladder; readonly guesses: Guesses; readonly evidence: EvidenceQueue; readonly state: () => ReportedState; readonly onExempt: (exemptions: readonly DecoyExemption[]) => void;
   readonly onTest: (decoy: string) => TrialPlace | null;
   readonly random: () => number; readonly clock: Pick<Clock, "after" | "every" | "monotonic">;
 }): () => void {
@@ -27,18 +28,21 @@ export function linkToDaemon({ path, ladder, guesses, state, onExempt, onTest, r
     onMessage(message) {
       if (message.kind === "taken") ladder.taken(message.number, clock.monotonic());
       else if (message.kind === "credentials-taken") guesses.taken(message.number);
+      else if (message.kind === "evidence-taken") evidence.taken(message.number);
       else if (message.kind === "test") link.send({ kind: "test-expected", number: message.number, place: onTest(message.decoy) });
       else onExempt(message.exemptions);
     },
     onAway() {
       ladder.lost();
       guesses.lost();
+      evidence.lost();
     },
   });
   const ends = [
     clock.every(FLUSH_MS, () => {
       ladder.flush(clock.monotonic(), (number, hit) => link.send({ kind: "hit", number, hit }));
       guesses.flush(clock.monotonic(), (number, credentials) => link.send({ kind: "credentials", number, credentials }));
+      evidence.flush(clock.monotonic(), (number, one) => link.send({ kind: "evidence", number, evidence: one }));
     }),
     clock.every(STATE_MS, sendState),
   ];

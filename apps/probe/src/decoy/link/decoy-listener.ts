@@ -1,6 +1,6 @@
 /** The daemon's side: it listens where the decoys' process of this machine may connect, takes what it saw, and says who is exempt. */
 import { isDeepStrictEqual } from "node:util";
-import type { DecoyExemption, DecoysState, HoneypotCredentials } from "@lanthorn/contract/uplink";
+import type { DecoyExemption, DecoysState, HoneypotCredentials, HoneypotEvidence } from "@lanthorn/contract/uplink";
 import type { Clock, Log } from "@lanthorn/runtime";
 import type { ChannelRate } from "../../channel/channel.ts";
 import { listenOnSocket, type SocketListener } from "../../channel/socket-listener.ts";
@@ -21,10 +21,11 @@ const RATE: ChannelRate = { messages: 100, bytes: 512 * 1024 };
 
 /**
  * Begins at once, and tries again where it cannot.
- * @param deps.onHit False where it could not be written down: the decoys keep it. @param deps.onCredentials Likewise.
+ * @param deps.onHit False where it could not be written down: the decoys keep it. @param deps.onCredentials Likewise. @param deps.onEvidence Likewise.
  */
 export function listenForDecoys(path: string, deps: {
   readonly onHit: (hit: ReportedHit) => boolean; readonly onCredentials: (credentials: HoneypotCredentials) => boolean;
+  readonly onEvidence: (evidence: HoneypotEvidence) => boolean;
   readonly clock: Pick<Clock, "after" | "monotonic">; readonly log: Pick<Log, "warn">;
 }): DecoysListener {
   let state: ReportedState | null = null;
@@ -43,7 +44,9 @@ export function listenForDecoys(path: string, deps: {
         answer({ kind: "taken", number: message.number });
         if (message.hit.is_test) trials.seen(message.hit);
       } else if (message.kind === "test-expected") trials.armed(message.number, message.place);
-      else if (deps.onCredentials(message.credentials)) answer({ kind: "credentials-taken", number: message.number });
+      else if (message.kind === "evidence") {
+        if (deps.onEvidence(message.evidence)) answer({ kind: "evidence-taken", number: message.number });
+      } else if (deps.onCredentials(message.credentials)) answer({ kind: "credentials-taken", number: message.number });
     },
   });
   const trials = createDecoyTrials({

@@ -1,5 +1,5 @@
 /** What the decoys' process and the daemon say to each other, as JSON over a socket in the folder that they share. */
-import { DecoyExemption, DecoysState, HoneypotCredentials, HoneypotHit, IpAddress, MAX_DECOY_EXEMPTIONS, Port } from "@lanthorn/contract/uplink";
+import { DecoyExemption, DecoysState, HoneypotCredentials, HoneypotEvidence, HoneypotHit, IpAddress, MAX_DECOY_EXEMPTIONS, Port } from "@lanthorn/contract/uplink";
 import * as z from "zod";
 
 /** The socket's name in the folder: who may enter that may connect. */
@@ -22,9 +22,10 @@ const TrialPlace = z.object({ address: IpAddress, port: Port.min(1), transport: 
 /** Where a decoy is tested: the first of its services that is served. */
 export type TrialPlace = z.infer<typeof TrialPlace>;
 
-/** What is reported has numbers, by which the daemon says that it is written down: those of hits, and those of credentials. */
+/** What is reported has numbers, by which the daemon says that it is written down: those of hits, of credentials and of evidence. */
 export const FromDecoys = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("hit"), number: Count, hit: ReportedHit }), z.object({ kind: z.literal("credentials"), number: Count, credentials: HoneypotCredentials }),
+  z.object({ kind: z.literal("evidence"), number: Count, evidence: HoneypotEvidence }),
   z.object({ kind: z.literal("state"), state: ReportedState }), z.object({ kind: z.literal("test-expected"), number: Count, place: TrialPlace.nullable() }),
 ]);
 export type FromDecoys = z.infer<typeof FromDecoys>;
@@ -32,6 +33,7 @@ export type FromDecoys = z.infer<typeof FromDecoys>;
 /** What is not taken within half a minute is sent again. All that the decoys learn of the probe is who is exempt. */
 export const ToDecoys = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("taken"), number: Count }), z.object({ kind: z.literal("credentials-taken"), number: Count }),
+  z.object({ kind: z.literal("evidence-taken"), number: Count }),
   z.object({ kind: z.literal("test"), number: Count, decoy: z.string().max(64) }),
   z.object({ kind: z.literal("exemptions"), exemptions: z.array(DecoyExemption).max(MAX_DECOY_EXEMPTIONS) }),
 ]);

@@ -8,6 +8,8 @@ export interface HttpRequest {
   readonly path: string;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
+  /** The same as it came. */
+  readonly bytes: Uint8Array;
 }
 
 const MAX_HEAD_BYTES = 16 * 1024;
@@ -19,6 +21,12 @@ const PASSWORDS = ["password", "passwd", "pass", "pwd"] as const;
 
 /** Serves the persona's page. */
 export const http: Service = (peer, stage) => createRequestReader((request, next) => answer(peer, stage, request, next), () => respond(peer, stage, { status: "400 Bad Request", isLast: true, body: "<h1>Bad Request</h1>" }));
+
+/** The same within TLS. */
+export const https: Service = (peer, stage) => {
+  peer.startTls();
+  return http(peer, stage);
+};
 
 /** Reads requests one after the other. @param onRequest It calls `next` when it has answered, for the next one to be read. @returns What takes the bytes. */
 export function createRequestReader(onRequest: (request: HttpRequest, next: () => void) => void, onBad: () => void): (bytes: Buffer) => void {
@@ -53,7 +61,7 @@ function readRequest(bytes: Buffer): { readonly value: HttpRequest; readonly oct
   const octets = Number(headers.get("content-length") ?? 0);
   if (!Number.isInteger(octets) || octets < 0 || octets > MAX_BODY_BYTES) return "bad";
   const whole = end + 4 + octets;
-  return bytes.length < whole ? null : { value: { method, path, headers, body: bytes.toString("utf8", end + 4, whole) }, octets: whole };
+  return bytes.length < whole ? null : { value: { method, path, headers, body: bytes.toString("utf8", end + 4, whole), bytes: bytes.subarray(end + 4, whole) }, octets: whole };
 }
 
 function answer(peer: Peer, stage: Stage, request: HttpRequest, next: () => void): void {
@@ -66,16 +74,26 @@ function answer(peer: Peer, stage: Stage, request: HttpRequest, next: () => void
     respond(peer, stage, { status, body, fields, isLast, isHead });
     if (!isLast) next();
   };
+  const agent = headers.get("user-agent");
+  if (agent !== undefined) peer.isProgram("software", agent);
   const given = readBasic(headers.get("authorization") ?? "") ?? (method === "POST" ? readForm(request.body) : null);
   if (given) {
     peer.tried(given.username, given.password);
     return peer.later(REFUSAL_MS, () => finish("401 Unauthorized", page(stage, "Wrong user name or password.")));
   }
-  if (method === "PUT" || method === "PATCH") peer.reached("file", "", `${method} ${request.path}, ${request.body.length} bytes`);
+  if (method === "PUT" || method === "PATCH") keepFile(peer, stage, request);
   else peer.reached("banner", "", `${method} ${request.path} ${headers.get("user-agent") ?? ""}`.trim());
   if (method !== "GET" && method !== "HEAD" && method !== "POST") return finish("405 Method Not Allowed", "<h1>Method Not Allowed</h1>", ["Allow: GET, HEAD, POST"]);
   if (path === "/") return finish("302 Found", "", [`Location: ${loginPath}`]);
   finish(path === loginPath ? "200 OK" : "404 Not Found", path === loginPath ? page(stage, "") : "<html><head><title>404 Not Found</title></head><body><h1>Not Found</h1></body></html>");
+}
+
+function keepFile(peer: Peer, { files }: Stage, { method, path, bytes }: HttpRequest): void {
+  const file = files.begin();
+  file?.add(bytes);
+  const kept = file?.end();
+  if (kept) peer.gave(kept, path);
+  else peer.reached("file", "", `${method} ${path}`);
 }
 
 function respond(peer: Peer, stage: Stage, given: { readonly status: string; readonly body: string; readonly fields?: readonly string[]; readonly isLast: boolean; readonly isHead?: boolean }): void {

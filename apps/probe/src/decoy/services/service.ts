@@ -9,7 +9,7 @@ export interface Stage {
   readonly hostname: string;
   readonly persona: Persona;
   /** Serves the peer's stream until it ends; null where the decoy has no SSH. */
-  readonly ssh: ((peer: Peer) => void) | null;
+  readonly ssh: ((peer: Peer, stage: Stage) => void) | null;
   readonly files: FileKeeper;
   /** When the decoys began; milliseconds since the epoch. */
   readonly startedMs: number;
@@ -38,10 +38,18 @@ export interface Peer {
   tried(username: string, given: string | ((password: string) => boolean), detail?: string): boolean;
   /** Somebody sent a file. */
   gave(file: KeptFile, name: string): void;
+  /** Which program it is, by how it begins, or by what it says of itself. */
+  isProgram(kind: "hassh" | "ja4" | "software", value: string): void;
+  /** What somebody did in a shell. @param transcript As asciicast; empty for nothing. */
+  recorded(transcript: string): void;
   /** Calls `task` once, unless the connection ends before. */
   later(ms: number, task: () => void): void;
+  /** Calls `task` once, when the connection has ended. */
+  onEnd(task: () => void): void;
   random(octets: number): Buffer;
   now(): Date;
+  /** Milliseconds that only rise. */
+  monotonic(): number;
 }
 
 /** @returns What reads the client's bytes, in the order in which they come. What it throws ends its connection and nothing else. */

@@ -30,12 +30,12 @@ const startup = (fields: string) => {
 /** Service → what a client says to it, what comes at last, and what is reported of it. */
 const CONVERSATIONS: readonly [service: string, turns: readonly Turn[], until: RegExp, hit: object][] = [
   ["telnet", [[/login: $/, "root\r\n"], [/Password: $/, "toor\r\n"]], /Login incorrect[^]*login: $/, { stage: "credential", username: "root" }],
-  ["telnet", [[/login: $/, Buffer.from("\xff\xfb\x18\xff\xfa\x18\x00xterm\xff\xf0back", "latin1")], [/back/, "up\r\n"], [/Password: $/, "Blue-Heron-4\r\n"]], /Login incorrect/, { stage: "bait_credential", severity: "critical", username: "backup" }],
+  ["telnet", [[/login: $/, Buffer.from("\xff\xfb\x18\xff\xfa\x18\x00xterm\xff\xf0back", "latin1")], [/back/, "up\r\n"], [/Password: $/, "Blue-Heron-4\r\n"]], /backup@files2:~\$ $/, { stage: "bait_credential", severity: "critical", username: "backup" }],
   ["ftp", [[/^220 /, "SYST\r\n"], [/^530 Please/, "USER admin\r\n"], [/^331/, "PASS x\r\n"]], /^530 Login/, { stage: "credential", username: "admin" }],
   ["http", [[/^$/, "GET / HTTP/1.1\r\nHost: x\r\nUser-Agent: wget\r\n\r\n"]], /^HTTP\/1.1 302[^]*Location: \/login/, { stage: "banner", detail: "GET / wget" }],
   ["http", [[/^$/, "GET /login HTTP/1.1\r\n\r\n"], [/<form/, post(login("admin", "1234"))]], /^HTTP\/1.1 401[^]*Wrong user name/, { stage: "credential", username: "admin" }],
   ["http", [[/^$/, `GET / HTTP/1.1\r\nAuthorization: Basic ${base64("backup:Blue-Heron-4")}\r\n\r\n`]], /^HTTP\/1.1 401/, { stage: "bait_credential" }],
-  ["http", [[/^$/, "PUT /x.jsp HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"]], /^HTTP\/1.1 405/, { stage: "file", detail: "PUT /x.jsp, 3 bytes" }],
+  ["http", [[/^$/, "PUT /x.jsp HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"]], /^HTTP\/1.1 405/, { stage: "file", detail: "/x.jsp: 3 bytes, SHA-256 ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" }],
   ["http", [[/^$/, "nonsense\r\n\r\n"]], /^HTTP\/1.1 400/, { stage: "banner" }],
   ["smtp", [[/^220 /, "EHLO x\r\n"], [/250 CHUNKING/, `AUTH PLAIN ${base64("\0backup\0Blue-Heron-4")}\r\n`]], /^535 /, { stage: "bait_credential" }],
   ["smtp", [[/^220 /, "EHLO x\r\n"], [/250 CHUNKING/, "AUTH LOGIN\r\n"], [/^334 VXNlcm5hbWU6/, `${base64("joe")}\r\n`], [/^334 /, `${base64("pw")}\r\n`]], /^535 /, { stage: "credential", username: "joe" }],
@@ -99,5 +99,6 @@ describe("what a client says to a decoy", () => {
     const second = await open();
     expect(second.getPeerCertificate().fingerprint256).toBe(fingerprint256);
     second.destroy();
+    await expect.poll(() => decoys.evidence.flatMap(({ service, fingerprints }) => (service === "https" ? fingerprints : []))).toEqual([{ kind: "ja4", value: expect.stringMatching(/^t13[di]\d{4}[\dh]{2}_[0-9a-f]{12}_[0-9a-f]{12}$/) as string }]);
   });
 });

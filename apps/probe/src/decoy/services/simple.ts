@@ -10,11 +10,17 @@ export const banner: Service = (peer, stage) => {
 };
 
 /** A raw print port: it takes what it is sent, and is silent. */
-export const print: Service = (peer) => {
+export const print: Service = (peer, stage) => {
   let octets = 0;
+  const file = stage.files.begin();
+  peer.onEnd(() => {
+    const kept = file?.end();
+    if (kept) peer.gave(kept, "what was sent to print");
+  });
   return (bytes) => {
     if (octets === 0) peer.reached("file", "", "sent something to print");
     octets += bytes.length;
+    file?.add(bytes);
   };
 };
 

@@ -5,7 +5,7 @@ import { mysql } from "./databases/mysql.ts";
 import { postgres } from "./databases/postgres.ts";
 import { redis } from "./databases/redis.ts";
 import { ftp } from "./ftp.ts";
-import { http } from "./http.ts";
+import { http, https } from "./http.ts";
 import { imap } from "./mail/imap.ts";
 import { pop3 } from "./mail/pop3.ts";
 import { smtp } from "./mail/smtp.ts";
@@ -26,9 +26,9 @@ import { winrm } from "./windows/winrm.ts";
 
 /** What serves each name. Those of TLS get the bytes inside. */
 export const SERVICES: Readonly<Record<StreamServiceName, Service>> = {
-  ssh, telnet, ftp, http, https: http, smtp, pop3, imap, mysql, postgres, redis, memcached, vnc, mongodb, mssql, ldap, git, mqtt, ipp, proxy,
+  ssh, telnet, ftp, http, https, smtp, pop3, imap, mysql, postgres, redis, memcached, vnc, mongodb, mssql, ldap, git, mqtt, ipp, proxy,
   print, banner, tarpit, smb2, rdp, winrm,
 };
 
-/** Those that have a certificate: whether they begin with TLS, or turn to it. */
-export const TLS_SERVICES: ReadonlyMap<ServiceName, "at first" | "later"> = new Map([["https", "at first"], ["rdp", "later"]]);
+/** Those that have a certificate. */
+export const TLS_SERVICES: ReadonlySet<ServiceName> = new Set(["https", "rdp"]);

@@ -1,6 +1,5 @@
 /** What services say of those who are there, made fit to be shown. */
-import type { HoneypotStage } from "@lanthorn/contract/uplink";
-import type { KeptFile } from "../evidence/file-store.ts";
+import { type HoneypotEvidence, type HoneypotStage } from "@lanthorn/contract/uplink";
 import type { Peer } from "../services/service.ts";
 
 /** Whom it is reported to. */
@@ -9,9 +8,12 @@ export interface Witness {
   onStep(rung: HoneypotStage, username: string, detail: string): void;
   /** After the step that it is. @param password Printable, and its first 255 characters. */
   onPassword(username: string, password: string, isBait: boolean): void;
-  /** After the step that it is. @param name Printable. */
-  onFile(file: KeptFile, name: string): void;
+  /** After the step that it is. What is in it is printable, but for transcripts. */
+  onEvidence(evidence: Evidence): void;
 }
+
+/** What is kept of a session beside its incident. */
+export type Evidence = Pick<HoneypotEvidence, "files" | "fingerprints" | "transcript">;
 
 /** Whether it is one of the decoys' bait credentials. */
 export type IsBait = (username: string, isPassword: (password: string) => boolean) => boolean;
@@ -19,7 +21,7 @@ export type IsBait = (username: string, isPassword: (password: string) => boolea
 const MAX_TEXT = 255;
 
 /** @returns A service's side of it. */
-export function reportTo(witness: Witness, isBait: IsBait): Pick<Peer, "gave" | "reached" | "tried"> {
+export function reportTo(witness: Witness, isBait: IsBait): Pick<Peer, "gave" | "isProgram" | "reached" | "recorded" | "tried"> {
   return {
     reached: (rung, username, detail) => witness.onStep(rung, printable(username), printable(detail)),
     tried(username, given, detail = "") {
@@ -30,7 +32,11 @@ export function reportTo(witness: Witness, isBait: IsBait): Pick<Peer, "gave" | 
     },
     gave(file, name) {
       witness.onStep("file", "", `${printable(name).slice(0, 100)}: ${file.octets} bytes, SHA-256 ${file.sha256}${file.isKept ? "" : ", not kept"}`);
-      witness.onFile(file, printable(name));
+      witness.onEvidence({ transcript: null, fingerprints: [], files: [{ name: printable(name), sha256: file.sha256, octets: file.octets, is_kept: file.isKept }] });
+    },
+    isProgram: (kind, value) => witness.onEvidence({ transcript: null, files: [], fingerprints: [{ kind, value: printable(value) }] }),
+    recorded(transcript) {
+      if (transcript !== "") witness.onEvidence({ transcript, files: [], fingerprints: [] });
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { Clock } from "@lanthorn/runtime";
 import type { Socket } from "node:net";
 import { type SecureContext, TLSSocket } from "node:tls";
+import { peekClientHello } from "../evidence/client-fingerprints.ts";
 import type { Peer, Service, Stage } from "../services/service.ts";
 import { type IsBait, reportTo, type Witness } from "./reports.ts";
 
@@ -18,7 +19,7 @@ export interface SessionDeps {
   readonly onFailure: (error: unknown) => void;
   readonly isBait: IsBait;
   readonly randomBytes: (octets: number) => Buffer;
-  readonly clock: Pick<Clock, "after" | "now">;
+  readonly clock: Pick<Clock, "after" | "monotonic" | "now">;
 }
 
 /** Nobody needs more to give a password. */
@@ -35,12 +36,14 @@ const MAX_TASKS = 16;
  */
 export function openSession(socket: Socket, deps: SessionDeps): void {
   const tasks = new Set<() => void>();
+  const endTasks: (() => void)[] = [];
   let [octets, isOpen] = [0, true];
   const end = () => {
     if (!isOpen) return;
     isOpen = false;
     for (const cancel of tasks) cancel();
     socket.destroy();
+    for (const task of endTasks) guard(task);
     deps.onEnd();
   };
   const guard = (task: () => unknown) => {
@@ -73,17 +76,22 @@ export function openSession(socket: Socket, deps: SessionDeps): void {
   };
   const startTls = () => {
     if (!deps.tls) throw new Error("the service has no certificate");
+    const { tls } = deps;
     stream.removeAllListeners("data");
-    stream = new TLSSocket(stream, { isServer: true, secureContext: deps.tls });
-    listen();
+    peekClientHello(socket, (ja4) => peer.isProgram("ja4", ja4), () => {
+      if (!isOpen) return;
+      stream = new TLSSocket(socket, { isServer: true, secureContext: tls });
+      stream.once("secure", () => deps.witness.onStep("banner", "", ""));
+      listen();
+    });
   };
-  const peer = createPeer(() => stream, deps, { end, startTls, later: (ms, task) => (tasks.size < MAX_TASKS ? after(ms, task) : end()) });
+  const peer = createPeer(() => stream, deps, { end, startTls, onEnd: (task) => void endTasks.push(task), later: (ms, task) => (tasks.size < MAX_TASKS ? after(ms, task) : end()) });
   after(MAX_SESSION_MS, end);
   listen();
   guard(() => (read = deps.service(peer, deps.stage)));
 }
 
-function createPeer(now: () => Socket, deps: SessionDeps, { end, ...means }: { readonly end: () => void } & Pick<Peer, "later" | "startTls">): Peer {
+function createPeer(now: () => Socket, deps: SessionDeps, { end, ...means }: { readonly end: () => void } & Pick<Peer, "later" | "onEnd" | "startTls">): Peer {
   const toBuffer = (data: string | Uint8Array) => (typeof data === "string" ? Buffer.from(data, "utf8") : data);
   return {
     address: deps.address,
@@ -104,5 +112,6 @@ function createPeer(now: () => Socket, deps: SessionDeps, { end, ...means }: { r
     ...reportTo(deps.witness, deps.isBait),
     random: deps.randomBytes,
     now: () => new Date(deps.clock.now()),
+    monotonic: deps.clock.monotonic,
   };
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { HoneypotCredentials } from "@lanthorn/contract/uplink";
+import type { HoneypotCredentials, HoneypotEvidence } from "@lanthorn/contract/uplink";
 import { silentLog, systemClock } from "@lanthorn/runtime";
 import { type DecoysListener, listenForDecoys } from "../link/decoy-listener.ts";
 import { LINK_SOCKET, type ReportedHit } from "../link/messages.ts";
@@ -15,6 +15,7 @@ export const CLIENT = "127.0.0.5";
 export interface OpenedDecoys extends OpenDecoys {
   readonly hits: readonly ReportedHit[];
   readonly tried: HoneypotCredentials["tried"];
+  readonly evidence: readonly HoneypotEvidence[];
   /** Null while it does not run. */
   readonly daemon: () => DecoysListener | null;
   readonly portOf: (service: string) => number;
@@ -28,16 +29,18 @@ export async function openForTest(services: readonly string[], settings: object 
   const folder = mkdtempSync(join(tmpdir(), "lanthorn-decoy-"));
   const hits: ReportedHit[] = [];
   const tried: HoneypotCredentials["tried"] = [];
+  const evidence: HoneypotEvidence[] = [];
   let daemon: DecoysListener | null = null;
   const decoys = await openDecoys(parseDecoysSettings({
     decoys: [{ name: "files2", address: "127.0.0.1", services: services.map((service) => ({ service, port: 0 })) }],
     bait: [{ username: "backup", password: "Blue-Heron-4" }], data_dir: folder, link_directory: folder, ...settings,
   }), { clock: systemClock, log: silentLog, ownAddresses: () => ownAddresses });
   return {
-    ...decoys, hits, tried, daemon: () => daemon, portOf: (service) => decoys.places.find((place) => place.service === service)?.port ?? 0,
+    ...decoys, hits, tried, evidence, daemon: () => daemon, portOf: (service) => decoys.places.find((place) => place.service === service)?.port ?? 0,
     listen(isWritten = () => true) {
       daemon = listenForDecoys(join(folder, LINK_SOCKET), {
-        onHit: (hit) => isWritten() && hits.push(hit) > 0, onCredentials: (credentials) => isWritten() && tried.push(...credentials.tried) > 0, clock: systemClock, log: silentLog,
+        onHit: (hit) => isWritten() && hits.push(hit) > 0, onCredentials: (credentials) => isWritten() && tried.push(...credentials.tried) > 0,
+        onEvidence: (one) => isWritten() && evidence.push(one) > 0, clock: systemClock, log: silentLog,
       });
     },
     async silence() {

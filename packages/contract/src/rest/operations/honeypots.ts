@@ -2,8 +2,8 @@ import * as z from "zod";
 import { Id } from "../../values.ts";
 import { listEnvelope } from "../envelopes.ts";
 import {
-  Honeypot, HoneypotCredential, HoneypotCredentialRevealed, HoneypotCredentialsQuery, HoneypotExemption, HoneypotExemptionCreate, HoneypotExemptionsQuery,
-  HoneypotSession, HoneypotSessionDetail, HoneypotSessionsQuery, HoneypotsQuery,
+  Honeypot, HoneypotCredential, HoneypotCredentialRevealed, HoneypotCredentialsQuery, HoneypotExemption, HoneypotExemptionCreate, HoneypotExemptionsQuery, HoneypotFile,
+  HoneypotSession, HoneypotSessionDetail, HoneypotSessionsQuery, HoneypotsQuery, HoneypotTranscript,
 } from "../honeypots.ts";
 import { operations } from "../operation.ts";
 
@@ -19,6 +19,10 @@ export const honeypotsOperations = operations({
   testHoneypot: { target: "POST /honeypots/{honeypot_id}/test", params: OfHoneypot, status: 202, answer: Honeypot },
   listHoneypotSessions: { target: "GET /honeypots/sessions", query: HoneypotSessionsQuery, status: 200, answer: listEnvelope(HoneypotSession) },
   readHoneypotSession: { target: "GET /honeypots/sessions/{honeypot_session_id}", params: OfSession, status: 200, answer: HoneypotSessionDetail },
+  readHoneypotTranscripts: {
+    target: "GET /honeypots/sessions/{honeypot_session_id}/transcript", params: OfSession, status: 200, answer: z.object({ transcripts: z.array(HoneypotTranscript).describe("The oldest first.") }),
+  },
+  listHoneypotFiles: { target: "GET /honeypots/sessions/{honeypot_session_id}/files", params: OfSession, status: 200, answer: z.object({ files: z.array(HoneypotFile).describe("The oldest first.") }) },
   listHoneypotExemptions: { target: "GET /honeypots/exemptions", query: HoneypotExemptionsQuery, status: 200, answer: listEnvelope(HoneypotExemption) },
   readHoneypotExemption: { target: "GET /honeypots/exemptions/{honeypot_exemption_id}", params: OfExemption, status: 200, answer: HoneypotExemption },
   createHoneypotExemption: { target: "POST /honeypots/exemptions", body: HoneypotExemptionCreate, status: 201, answer: HoneypotExemption },

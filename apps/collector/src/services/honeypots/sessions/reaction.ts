@@ -4,14 +4,17 @@ import type { Transaction } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
 import type { AppendedEvent } from "../../../events/log.ts";
 import type { Reaction } from "../../../events/reaction.ts";
+import { toEvidenceRows } from "../evidence/rows.ts";
+import { putEvidence } from "../evidence/store.ts";
 import { addCredentials, type NewCredential } from "../credentials/store.ts";
 import { keepNewest, putSessions, readSessions, type RungRow, type SessionRow } from "./store.ts";
 
 type Hit = AppendedEvent<"honeypot_hit">;
 type Tried = AppendedEvent<"honeypot_credentials">;
+type Evidence = AppendedEvent<"honeypot_evidence">;
 type Changing<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Sessions, and credentials, of a site: beyond them the oldest go, whatever probes report. */
+/** Sessions, credentials, and evidence, of a site: beyond them the oldest go, whatever probes report. */
 export const MAX_ROWS_OF_SITE = 10_000;
 
 /** The same for one incident of a probe, however often it is reported. */
@@ -23,9 +26,9 @@ export function sessionKey(probeId: string, incidentId: string): string {
  * Keeps what was done at decoys, and what was tried there. A test's hit is kept as all others, raises no alert and calls nobody.
  * @param deps.seal A password, for the row of this id.
  */
-export function createHoneypotReaction({ seal }: { readonly seal: (password: string, id: string) => string }): Reaction<"honeypot_hit" | "honeypot_credentials"> {
+export function createHoneypotReaction({ seal }: { readonly seal: (password: string, id: string) => string }): Reaction<"honeypot_hit" | "honeypot_credentials" | "honeypot_evidence"> {
   return {
-    types: ["honeypot_hit", "honeypot_credentials"],
+    types: ["honeypot_hit", "honeypot_credentials", "honeypot_evidence"],
     async react(trx, { tenantId }, events) {
       const hits = events.filter((event): event is Hit => event.type === "honeypot_hit");
       await keepHits(trx, tenantId, hits);
@@ -34,9 +37,17 @@ export function createHoneypotReaction({ seal }: { readonly seal: (password: str
         await addCredentials(trx, tried);
         for (const siteId of new Set(tried.map(({ site_id: id }) => id))) await keepNewest(trx, "honeypot_credentials", siteId, MAX_ROWS_OF_SITE);
       }
+      await keepEvidence(trx, tenantId, events.filter((event): event is Evidence => event.type === "honeypot_evidence"));
       return { settled: new Set(hits.filter(({ data }) => data.is_test === true).map(({ id }) => id)), quiet: new Set() };
     },
   };
+}
+
+async function keepEvidence(trx: Transaction<Schema>, tenantId: string, events: readonly Evidence[]): Promise<void> {
+  const rows = new Map(events.flatMap((event) => (event.probe_id === null ? [] : toEvidenceRows(tenantId, event, sessionKey(event.probe_id, event.data.incident_id)))).map((row) => [row.key, row]));
+  if (rows.size === 0) return;
+  await putEvidence(trx, [...rows.values()]);
+  for (const siteId of new Set([...rows.values()].map(({ site_id: id }) => id))) await keepNewest(trx, "honeypot_evidence", siteId, MAX_ROWS_OF_SITE);
 }
 
 /** Older probes name no incident: of theirs there is the log alone. */

@@ -1,7 +1,8 @@
-import { type HoneypotSession, type HoneypotSessionDetail, type HoneypotSessionsQuery, type List, momentToInstant } from "@lanthorn/contract";
+import { HONEYPOT_FINGERPRINTS, type HoneypotSession, type HoneypotSessionDetail, type HoneypotSessionsQuery, type List, momentToInstant } from "@lanthorn/contract";
 import type { Clock } from "@lanthorn/runtime";
 import { notFound, requireSite } from "../../../gateway/errors.ts";
 import { pageById } from "../../../gateway/page.ts";
+import type { EvidenceStore } from "../evidence/store.ts";
 import type { RungRow, SessionFilter, SessionRow, SessionsStore } from "./store.ts";
 
 /** What was done at decoys. */
@@ -13,7 +14,7 @@ export interface SessionsService {
 }
 
 /** @param deps.store See `createSessionsStore`. */
-export function createSessionsService({ store, clock }: { readonly store: SessionsStore; readonly clock: Pick<Clock, "now"> }): SessionsService {
+export function createSessionsService({ store, evidence, clock }: { readonly store: SessionsStore; readonly evidence: Pick<EvidenceStore, "of">; readonly clock: Pick<Clock, "now"> }): SessionsService {
   const instantOf = (moment: string | undefined) => (moment === undefined ? undefined : momentToInstant(moment, clock.now()));
   return {
     async list(tenantId, query) {
@@ -28,8 +29,8 @@ export function createSessionsService({ store, clock }: { readonly store: Sessio
     async read(tenantId, id) {
       const row = await store.byId(tenantId, id);
       if (!row) throw notFound("session");
-      const rungs = await store.rungs(id);
-      return { ...toSession(row), rungs: rungs.map(toRung) };
+      const [rungs, clients] = [await store.rungs(id), await evidence.of(row.key, HONEYPOT_FINGERPRINTS)];
+      return { ...toSession(row), clients: clients.map(({ kind, value, service }) => ({ kind: kind as HoneypotSessionDetail["clients"][number]["kind"], value, service })), rungs: rungs.map(toRung) };
     },
   };
 }

@@ -94,7 +94,7 @@ export async function putSessions(trx: Trx, sessions: readonly SessionRow[], run
 }
 
 /** Forgets the oldest of a site's rows beyond `most`. */
-export async function keepNewest(trx: Trx, table: "honeypot_sessions" | "honeypot_credentials", siteId: string, most: number): Promise<void> {
+export async function keepNewest(trx: Trx, table: "honeypot_sessions" | "honeypot_credentials" | "honeypot_evidence", siteId: string, most: number): Promise<void> {
   const last = await trx.selectFrom(table).select("id").where("site_id", "=", siteId).orderBy("id", "desc").offset(most).limit(1).executeTakeFirst();
   if (last) await trx.deleteFrom(table).where("site_id", "=", siteId).where("id", "<=", last.id).execute();
 }

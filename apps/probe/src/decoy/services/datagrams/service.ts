@@ -2,7 +2,7 @@
 import type { Peer, Stage } from "../service.ts";
 
 /** Who sent a datagram. The address may be forged, so answers have bounds that the service asks for. */
-export interface Caller extends Pick<Peer, "address" | "gave" | "now" | "random" | "reached" | "tried"> {
+export interface Caller extends Pick<Peer, "address" | "gave" | "isProgram" | "now" | "random" | "reached" | "tried"> {
   readonly port: number;
   /** Octets that an answer may have: those of the question, or what fits a frame where the address is proven. */
   readonly room: number;

@@ -1,9 +1,10 @@
-/** An SSH server that admits nobody. @see RFC 4253, RFC 4252 */
+/** An SSH server that admits nobody, but bait to a shell without a system. @see RFC 4253, RFC 4252 */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Algorithms, AuthContext, Connection } from "ssh2";
 import { writeFileAtomically } from "../../../atomic-file.ts";
-import { type Peer, REFUSAL_MS } from "../service.ts";
+import { type Peer, REFUSAL_MS, type Stage } from "../service.ts";
+import { serveShells } from "./ssh-shells.ts";
 
 /** In the order of OpenSSH 8.4, without what the library cannot do: the exchange of groups, and UMAC. */
 const ALGORITHMS: Algorithms = {
@@ -28,30 +29,31 @@ const METHODS: ("password" | "publickey")[] = ["publickey", "password"];
  * @param ident As `OpenSSH_8.4p1`.
  * @returns What serves a peer's stream until it ends.
  */
-export async function createSshHost({ dataDir, hostname, ident }: { readonly dataDir: string; readonly hostname: string; readonly ident: string }): Promise<(peer: Peer) => void> {
+export async function createSshHost({ dataDir, hostname, ident }: { readonly dataDir: string; readonly hostname: string; readonly ident: string }): Promise<(peer: Peer, stage: Stage) => void> {
   const { default: ssh2 } = await import("ssh2");
   const hostKeys = KEY_KINDS.map(([kind, options]) => {
     const file = join(dataDir, `ssh-${hostname.toLowerCase()}-${kind}`);
     if (!existsSync(file)) writeFileAtomically(file, ssh2.utils.generateKeyPairSync(kind, options as { bits: number }).private, { mode: 0o600, durable: true });
     return readFileSync(file);
   });
-  const peers = new Map<string, Peer>();
+  const peers = new Map<string, { readonly peer: Peer; readonly stage: Stage }>();
   const server = new ssh2.Server({ hostKeys, ident, algorithms: ALGORITHMS }, (client, { ip, port, header }) => {
-    const peer = peers.get(`${ip} ${port}`);
-    if (peer) greet(client, peer, header.versions.software);
+    const one = peers.get(`${ip} ${port}`);
+    if (one) greet(client, one, header.versions.software);
     else client.end();
   });
-  return (peer) => {
+  return (peer, stage) => {
     const { stream } = peer;
     const key = `${stream.remoteAddress} ${stream.remotePort}`;
-    peers.set(key, peer);
+    peers.set(key, { peer, stage });
     stream.once("close", () => peers.delete(key));
     server.injectSocket(stream);
   };
 }
 
-function greet(client: Connection, peer: Peer, software: string): void {
+function greet(client: Connection, { peer, stage }: { readonly peer: Peer; readonly stage: Stage }, software: string): void {
   let tries = 0;
+  peer.isProgram("software", software);
   peer.reached("banner", "", software);
   const refuse = (context: AuthContext) => {
     tries += 1;
@@ -62,9 +64,9 @@ function greet(client: Connection, peer: Peer, software: string): void {
   client.on("error", () => undefined);
   client.on("authentication", (context) => {
     if (context.method === "password") {
-      const given = context.password;
-      peer.tried(context.username, given);
-      return peer.later(REFUSAL_MS, () => refuse(context));
+      const isBait = peer.tried(context.username, context.password);
+      if (isBait) serveShells(client, { peer, stage, username: context.username });
+      return peer.later(REFUSAL_MS, () => (isBait ? context.accept() : refuse(context)));
     }
     if (context.method === "publickey") {
       if (tries === 0) peer.reached("credential", context.username, `offered a key of type ${context.key.algo}`);

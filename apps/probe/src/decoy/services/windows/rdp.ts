@@ -43,7 +43,7 @@ function begin(peer: Peer, stage: Stage, message: Buffer): ((bytes: Buffer) => v
   }
   const text = message.toString("latin1", 11);
   const cookie = COOKIE.exec(text)?.[1];
-  if (cookie !== undefined) peer.reached("credential", cookie, "named a user before the login");
+  if (cookie !== undefined) peer.reached("banner", cookie, `named the user ${cookie}`);
   const at = message.length - 8;
   const asked = at >= 11 && message[at] === NEGOTIATION.request && message.readUInt16LE(at + 2) === 8 ? message.readUInt32LE(at + 4) : 0;
   const reply = (type: number, flags: number, value: number) => Buffer.from([TPKT_VERSION, 0, 0, 19, 14, X224.confirm, 0, 0, 0x12, 0x34, 0, type, flags, 8, 0, value, 0, 0, 0]);
