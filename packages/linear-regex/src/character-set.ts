@@ -57,14 +57,19 @@ export const POSIX_SETS: Readonly<Record<string, CharacterSet>> = {
 
 /** Units that any of the sets has. Takes ranges in any order, overlapping or adjacent. */
 export function unionOf(sets: readonly CharacterSet[]): CharacterSet {
-  const ranges = sets.flatMap(rangesOf).toSorted((a, b) => a[0] - b[0]);
+  const edges = sets.flat();
   const union: number[] = [];
-  for (const [first, last] of ranges) {
+  for (const [first, last] of isAscending(edges) ? rangesOf(edges) : rangesOf(edges).sort((a, b) => a[0] - b[0])) {
     const end = union.at(-1);
     if (end !== undefined && first <= end + 1) union[union.length - 1] = Math.max(end, last);
     else union.push(first, last);
   }
   return union;
+}
+
+function isAscending(edges: readonly number[]): boolean {
+  for (let at = 2; at < edges.length; at += 2) if ((edges[at] ?? 0) < (edges[at - 2] ?? 0)) return false;
+  return true;
 }
 
 /** Units that the set does not have. */
@@ -98,15 +103,23 @@ export function has(set: CharacterSet, unit: number): boolean {
 /** Adds the other case of each letter. @param last The last letter that has one: U+024F is as far as names of products go. */
 export function foldCase(set: CharacterSet, last = 0x24f): CharacterSet {
   const others: number[] = [];
-  for (const [from, to] of rangesOf(set)) {
-    for (let unit = from; unit <= Math.min(to, last); unit += 1) {
-      const text = String.fromCharCode(unit);
-      for (const other of [text.toLowerCase(), text.toUpperCase()]) {
-        if (other.length === 1) others.push(other.charCodeAt(0), other.charCodeAt(0));
-      }
-    }
+  for (let at = 0; at < set.length; at += 2) {
+    const [from = 0, to = 0] = [set[at], Math.min(set[at + 1] ?? 0, last)];
+    for (let unit = from; unit <= to; unit += 1) addOtherCase(others, unit);
   }
-  return unionOf([set, others]);
+  return others.length === 0 ? set : unionOf([set, others]);
+}
+
+function addOtherCase(others: number[], unit: number): void {
+  if (unit < 0x80) {
+    const letter = unit | 0x20;
+    if (letter >= 0x61 && letter <= 0x7a) others.push(unit ^ 0x20, unit ^ 0x20);
+    return;
+  }
+  const text = String.fromCharCode(unit);
+  for (const other of [text.toLowerCase(), text.toUpperCase()]) {
+    if (other.length === 1) others.push(other.charCodeAt(0), other.charCodeAt(0));
+  }
 }
 
 /** The same ranges as pairs `[first, last]`, ascending, both ends included. */

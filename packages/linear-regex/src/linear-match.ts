@@ -77,7 +77,7 @@ function runAt(run: Run, start: number, mustEndAt: number | null): number {
       if (!step) break;
       if (step.op === "set") {
         const unit = place < text.length ? text.charCodeAt(place) : -1;
-        if (unit === -1 || !(unit < 128 ? step.ascii[unit] === 1 : has(step.set, unit))) break;
+        if (unit === -1 || !(unit < 128 ? ((step.ascii[unit >>> 5] ?? 0) >>> (unit & 31)) & 1 : has(step.set, unit))) break;
         place += 1;
         index = step.next;
       } else if (step.op === "split") {

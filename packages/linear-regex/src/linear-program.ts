@@ -1,9 +1,10 @@
-import { type CharacterSet, has } from "./character-set.ts";
+import type { CharacterSet } from "./character-set.ts";
 import { type Assertion, childrenOf, hasBackReference, type RegexNode, type ParsedTree } from "./syntax-tree.ts";
 
 /** One step of a program; `next` and the like are indices of steps. */
 export type Step =
-  | { readonly op: "set"; readonly ascii: Uint8Array; readonly set: CharacterSet; next: number }
+  /** `ascii` has a bit for each of the first 128 units. */
+  | { readonly op: "set"; readonly ascii: Uint32Array; readonly set: CharacterSet; next: number }
   | { readonly op: "split"; first: number; second: number }
   /** A repetition without an end: `inside` is tried where the slot does not say that the last turn took nothing. */
   | { readonly op: "loop"; readonly slot: number; readonly lazy: boolean; inside: number; readonly next: number }
@@ -58,8 +59,8 @@ function sizeOf(node: RegexNode): number {
   }
 }
 
-type Ascii = Uint8Array;
-const asciiOf = new WeakMap<CharacterSet, Ascii>();
+const asciiOf = new WeakMap<CharacterSet, Uint32Array>();
+const ASCII_UNITS = 128;
 
 /** What all programs of a pattern share. */
 interface Numbering {
@@ -132,10 +133,14 @@ function push(steps: Step[], step: Step): number {
   return steps.push(step) - 1;
 }
 
-function tableOf(set: CharacterSet): Ascii {
+function tableOf(set: CharacterSet): Uint32Array {
   const known = asciiOf.get(set);
   if (known) return known;
-  const table = Uint8Array.from({ length: 128 }, (_, unit) => (has(set, unit) ? 1 : 0));
+  const table = new Uint32Array(ASCII_UNITS / 32);
+  for (let at = 0; at < set.length; at += 2) {
+    const last = Math.min(set[at + 1] ?? 0, ASCII_UNITS - 1);
+    for (let unit = set[at] ?? 0; unit <= last; unit += 1) table[unit >>> 5] = (table[unit >>> 5] ?? 0) | (1 << (unit & 31));
+  }
   asciiOf.set(set, table);
   return table;
 }
