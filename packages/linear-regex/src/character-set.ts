@@ -104,8 +104,8 @@ export function has(set: CharacterSet, unit: number): boolean {
 export function foldCase(set: CharacterSet, last = 0x24f): CharacterSet {
   const others: number[] = [];
   for (let at = 0; at < set.length; at += 2) {
-    const [from = 0, to = 0] = [set[at], Math.min(set[at + 1] ?? 0, last)];
-    for (let unit = from; unit <= to; unit += 1) addOtherCase(others, unit);
+    const to = Math.min(set[at + 1] ?? 0, last);
+    for (let unit = set[at] ?? 0; unit <= to; unit += 1) addOtherCase(others, unit);
   }
   return others.length === 0 ? set : unionOf([set, others]);
 }
