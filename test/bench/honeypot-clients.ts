@@ -14,7 +14,7 @@ export interface DecoyClient {
 }
 
 /** Debian packages with the clients that machines lack. */
-export const CLIENT_PACKAGES = ["sshpass", "hydra", "nmap", "lftp", "redis-tools", "mariadb-client-core", "libmemcached-tools", "ldap-utils", "mosquitto-clients", "freetds-bin", "git", "curl", "snmp", "tftp-hpa", "sipsak", "ntpsec-ntpdig", "python3-pymongo", "smbclient"];
+export const CLIENT_PACKAGES = ["sshpass", "hydra", "nmap", "lftp", "redis-tools", "mariadb-client-core", "libmemcached-tools", "ldap-utils", "mosquitto-clients", "freetds-bin", "git", "curl", "snmp", "tftp-hpa", "sipsak", "rdate", "python3-pymongo", "smbclient"];
 
 /** Nothing listens for so long that a client would hang on it. */
 const CURL = ["-s", "-k", "--max-time", "20", "-o", "/dev/null"];
@@ -52,7 +52,7 @@ export const CLIENTS: readonly DecoyClient[] = [
   },
   { service: "snmp", isDatagram: true, port: 161, program: "snmpget", args: (address, port) => ["-v2c", "-c", "public", `${address}:${port}`, "1.3.6.1.2.1.1.1.0"], stage: "credential" },
   { service: "tftp", isDatagram: true, port: 69, program: "tftp", args: (address, port) => ["-m", "binary", address, `${port}`, "-c", "get", "startup-config", "/dev/null"], stage: "command" },
-  { service: "ntp", isDatagram: true, port: 123, program: "ntpdig", args: (address) => ["-t", "5", address], stage: "banner" },
+  { service: "ntp", isDatagram: true, port: 123, program: "rdate", args: (address, port) => ["-n", "-p", "-o", `${port}`, address], stage: "banner" },
   { service: "sip", isDatagram: true, port: 5060, program: "sipsak", args: (address, port) => ["-U", "-s", `sip:100@${address}:${port}`, "-u", "joe", "-a", PASSWORD], stage: "credential" },
   { service: "smb2", port: 445, program: "smbclient", args: (address, port) => ["-p", `${port}`, "-L", `//${address}`, "-U", `SITE\\joe%${PASSWORD}`, "-s", "/dev/null"], stage: "credential" },
   { service: "rdp", port: 3389, program: "hydra", args: hydra("rdp"), stage: "credential" },

@@ -128,7 +128,10 @@ async function scanServices(site: Site, nmap: Command, arrived: readonly Arrived
   console.log(stdout.split("\n").filter((line) => /^\d+\/(?:tcp|udp)/.test(line)).join("\n"));
   await pause(3000);
   const source = sourceOf(arrived, "banner");
-  return new Set(arrived.filter(({ hit }) => hit.source_ip !== source).map(({ hit }) => hit.decoy)).size;
+  const seen = new Set(arrived.filter(({ hit }) => hit.source_ip !== source).map(({ hit }) => hit.decoy));
+  const missed = CLIENTS.filter(({ service }) => !seen.has(service)).map(({ service }) => service);
+  if (missed.length > 0) console.log(`nmap was not seen at ${missed.join(", ")}`);
+  return seen.size;
 }
 
 /** The first source: that of the clients. */

@@ -16,6 +16,7 @@ import { run as flows } from "./flows.bench.ts";
 import { run as footprint } from "./footprint.bench.ts";
 import { run as guards } from "./guards.bench.ts";
 import { run as honeypot } from "./honeypot.bench.ts";
+import { run as honeypotTwins } from "./honeypot-twins.bench.ts";
 import { run as hostile } from "./hostile.bench.ts";
 import { run as identity } from "./identity.bench.ts";
 import { run as ids } from "./ids.bench.ts";
@@ -31,7 +32,7 @@ import { run as webhooks } from "./webhooks.bench.ts";
 
 /** Every bench by its name; each prints what it measures and, as its last line, the result as JSON. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  api, baselines, beacons, behaviour, capture, "cve-import": cveImport, "cve-match": cveMatch, cpe, dashboard, decode, dns, "dns-names": dnsNames, evidence, fleet, flows, footprint, guards, honeypot, hostile, identity, ids, "ids-verify": idsVerify, ingest, nab, portscan, recog, rpz, services, sweep, webhooks,
+  api, baselines, beacons, behaviour, capture, "cve-import": cveImport, "cve-match": cveMatch, cpe, dashboard, decode, dns, "dns-names": dnsNames, evidence, fleet, flows, footprint, guards, honeypot, "honeypot-twins": honeypotTwins, hostile, identity, ids, "ids-verify": idsVerify, ingest, nab, portscan, recog, rpz, services, sweep, webhooks,
 };
 
 const [name = "", ...rest] = process.argv.slice(2);

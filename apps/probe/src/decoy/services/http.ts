@@ -83,6 +83,8 @@ function answer(peer: Peer, stage: Stage, request: HttpRequest, next: () => void
   }
   if (method === "PUT" || method === "PATCH") keepFile(peer, stage, request);
   else peer.reached("banner", "", `${method} ${request.path} ${headers.get("user-agent") ?? ""}`.trim());
+  // Apache answers it for what it serves.
+  if (method === "OPTIONS" && stage.persona.http.server.startsWith("Apache")) return finish("200 OK", "", ["Allow: GET,POST,OPTIONS,HEAD"]);
   if (method !== "GET" && method !== "HEAD" && method !== "POST") return finish("405 Method Not Allowed", "<h1>Method Not Allowed</h1>", ["Allow: GET, HEAD, POST"]);
   if (path === "/") return finish("302 Found", "", [`Location: ${loginPath}`]);
   finish(path === loginPath ? "200 OK" : "404 Not Found", path === loginPath ? page(stage, "") : "<html><head><title>404 Not Found</title></head><body><h1>Not Found</h1></body></html>");

@@ -5,12 +5,12 @@ import { type DebianRoot, unpackDebianPackages } from "../../../../../test/lab/d
 import { openForTest, type OpenedDecoys } from "../testing/opened.ts";
 
 const PASSWORD = "Winter-2026";
-const SERVICES = ["mongodb", "ldap", "mqtt", "git", "proxy", "mssql", "ipp", "snmp", "tftp", "sip", "ntp", "smb2", "rdp", "winrm"];
+const SERVICES = ["mongodb", "ldap", "mqtt", "git", "proxy", "mssql", "ipp", "snmp", "tftp", "sip", "ntp", "smb2", "rdp", "winrm", "smtp", "pop3", "imap"];
 
 let decoys: OpenedDecoys;
 let clients: DebianRoot;
 beforeAll(async () => {
-  clients = await unpackDebianPackages(["ldap-utils", "mosquitto-clients", "freetds-bin", "cups-ipp-utils", "git", "curl", "python3-pymongo", "snmp", "tftp-hpa", "sipsak", "ntpsec-ntpdig", "smbclient", "hydra"]);
+  clients = await unpackDebianPackages(["ldap-utils", "mosquitto-clients", "freetds-bin", "cups-ipp-utils", "git", "curl", "python3-pymongo", "snmp", "tftp-hpa", "sipsak", "rdate", "smbclient", "hydra"]);
   // Debian's clients choose their own address on loopback, which is not exempt here.
   decoys = await openForTest([], { decoys: SERVICES.map((service) => ({ name: service, address: "127.0.0.1", services: [{ service, port: 0 }] })) }, []);
   decoys.listen();
@@ -36,6 +36,11 @@ const CLIENTS: readonly [program: string, service: string, args: (port: number) 
   ["hydra", "rdp", (port) => ["-I", "-t", "1", "-l", "joe", "-p", PASSWORD, "-m", "SITE", "-s", `${port}`, "127.0.0.1", "rdp"], /0 valid password found/, { stage: "credential", username: "joe", detail: expect.stringMatching(/^NTLM: (?:SITE\\)?joe.*, challenge [0-9a-f]{16}/) as string }],
   ["curl", "winrm", (port) => ["-s", "-i", "--ntlm", "-u", `SITE\\joe:${PASSWORD}`, "-d", "<x/>", `http://127.0.0.1:${port}/wsman`], /401 \r\nServer: Microsoft-HTTPAPI/, { stage: "credential", username: "joe" }],
   ["curl", "winrm", (port) => ["-s", "-i", "--basic", "-u", "backup:Blue-Heron-4", "-d", "<x/>", `http://127.0.0.1:${port}/wsman`], /401/, { stage: "bait_credential", username: "backup" }, "Blue-Heron-4"],
+  ...(["smtp", "pop3", "imap"] as const).map((service): (typeof CLIENTS)[number] => [
+    "curl", service, (port) => ["-s", "-v", "-k", "--ssl-reqd", "-u", `joe:${PASSWORD}`, `${service}://127.0.0.1:${port}/`, ...(service === "smtp" ? ["--mail-from", "a@example.net", "--mail-rcpt", "b@example.net", "-T", "/etc/hostname"] : [])],
+    /SSL connection using TLS/, { stage: "credential", username: "joe" }, PASSWORD,
+  ]),
+  ["rdate", "ntp", (port) => ["-n", "-p", "-o", `${port}`, "127.0.0.1"], /\d{4}/, { stage: "banner", detail: "asked for the time" }],
   ["sipsak", "sip", (port) => ["-s", `sip:100@127.0.0.1:${port}`, "-vv"], /200 OK[^]*Server: Asterisk PBX 16/, { stage: "banner" }],
   ["sipsak", "sip", (port) => ["-U", "-s", `sip:100@127.0.0.1:${port}`, "-u", "joe", "-a", PASSWORD], /403 Forbidden/, { stage: "credential", username: "joe" }],
   // Debian has no shell of MongoDB's, but its library.

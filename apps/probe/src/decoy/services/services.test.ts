@@ -40,6 +40,8 @@ const CONVERSATIONS: readonly [service: string, turns: readonly Turn[], until: R
   ["smtp", [[/^220 /, "EHLO x\r\n"], [/250 CHUNKING/, `AUTH PLAIN ${base64("\0backup\0Blue-Heron-4")}\r\n`]], /^535 /, { stage: "bait_credential" }],
   ["smtp", [[/^220 /, "EHLO x\r\n"], [/250 CHUNKING/, "AUTH LOGIN\r\n"], [/^334 VXNlcm5hbWU6/, `${base64("joe")}\r\n`], [/^334 /, `${base64("pw")}\r\n`]], /^535 /, { stage: "credential", username: "joe" }],
   ["smtp", [[/^220 /, "HELO x\r\n"], [/^250 /, "MAIL FROM:<a@x>\r\n"], [/^250 /, "RCPT TO:<b@example.net>\r\n"]], /^554 /, { stage: "command" }],
+  ["postgres", [[/^$/, Buffer.from([0, 0, 0, 8, 0xff, 0x53, 0x4d, 0x42])]], /0A000[^]*unsupported frontend protocol 65363\.19778: server supports 2\.0 to 3\.0/, { stage: "banner" }],
+  ["http", [[/^$/, "OPTIONS / HTTP/1.1\r\nHost: x\r\n\r\n"]], /^HTTP\/1.1 200[^]*Allow: GET,POST,OPTIONS,HEAD/, { stage: "banner" }],
   ["pop3", [[/^\+OK /, "USER joe\r\n"], [/^\+OK/, "PASS x\r\n"]], /^-ERR \[AUTH\]/, { stage: "credential", username: "joe" }],
   ["imap", [[/^\* OK /, "a LOGIN joe \"x \\\" y\"\r\n"]], /^a NO /, { stage: "credential", username: "joe" }],
   ["imap", [[/^\* OK /, "a AUTHENTICATE PLAIN\r\n"], [/^\+ /, `${base64("\0backup\0Blue-Heron-4")}\r\n`]], /^a NO /, { stage: "bait_credential" }],

@@ -31,4 +31,4 @@ export const SERVICES: Readonly<Record<StreamServiceName, Service>> = {
 };
 
 /** Those that have a certificate. */
-export const TLS_SERVICES: ReadonlySet<ServiceName> = new Set(["https", "rdp"]);
+export const TLS_SERVICES: ReadonlySet<ServiceName> = new Set(["https", "rdp", "smtp", "pop3", "imap"]);

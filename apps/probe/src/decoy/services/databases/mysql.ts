@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import type { Service } from "../service.ts";
 
 const CAPABILITY = { protocol41: 0x0200, secureConnection: 0x8000, pluginAuth: 0x0008_0000, lengthEncodedAuth: 0x0020_0000, connectWithDatabase: 8 } as const;
-/** What MariaDB offers, without TLS and compression. */
-const CAPABILITIES = 0x81fe_f7df & ~0x0800 & ~0x20;
+/** What MariaDB offers, without TLS. */
+const CAPABILITIES = 0x81bf_f7fe;
 const SCRAMBLE_OCTETS = 20;
 const UTF8 = 45;
 const MAX_PACKET_BYTES = 64 * 1024;

@@ -16,7 +16,7 @@ export const postgres: Service = (peer, stage) => {
   const startUp = (body: Buffer) => {
     const version = body.readUInt32BE(0);
     if (version === REQUEST.ssl || version === REQUEST.gssEncryption) return peer.send("N");
-    if (version >>> 16 !== PROTOCOL_3) return peer.end();
+    if (version >>> 16 !== PROTOCOL_3) return refuse("0A000", `unsupported frontend protocol ${version >>> 16}.${version & 0xffff}: server supports 2.0 to 3.0`, "ProcessStartupPacket");
     const words = body.toString("utf8", 4).split("\0");
     const at = words.findIndex((word, index) => index % 2 === 0 && word === "user");
     const name = at < 0 ? "" : words[at + 1] ?? "";

@@ -2,14 +2,15 @@
 import { createLineReader, readSaslPlain } from "../line-reader.ts";
 import { REFUSAL_MS, type Service } from "../service.ts";
 
-const CAPABILITIES = "IMAP4rev1 SASL-IR LOGIN-REFERRALS ID ENABLE IDLE LITERAL+ AUTH=PLAIN";
+const capabilities = (isSecret: boolean) => `IMAP4rev1 SASL-IR LOGIN-REFERRALS ID ENABLE IDLE LITERAL+${isSecret ? "" : " STARTTLS"} AUTH=PLAIN`;
 /** A word, or a text in quotation marks. */
 const ARGUMENT = /"((?:[^"\\]|\\.)*)"|(\S+)/g;
 
 /** Asks for a name and a password, and refuses them. */
 export const imap: Service = (peer, stage) => {
   let plainFor: string | null = null;
-  peer.send(`* OK [CAPABILITY ${CAPABILITIES}] ${stage.persona.imap}\r\n`);
+  let isSecret = false;
+  peer.send(`* OK [CAPABILITY ${capabilities(isSecret)}] ${stage.persona.imap}\r\n`);
   const refuse = (tag: string) => peer.later(REFUSAL_MS, () => peer.send(`${tag} NO [AUTHENTICATIONFAILED] Authentication failed.\r\n`));
   const plain = (tag: string, text: string) => {
     const given = readSaslPlain(text);
@@ -17,7 +18,7 @@ export const imap: Service = (peer, stage) => {
     refuse(tag);
   };
   const says: Readonly<Record<string, (tag: string, words: readonly string[]) => void>> = {
-    CAPABILITY: (tag) => peer.send(`* CAPABILITY ${CAPABILITIES}\r\n${tag} OK Pre-login capabilities listed, post-login capabilities have more.\r\n`),
+    CAPABILITY: (tag) => peer.send(`* CAPABILITY ${capabilities(isSecret)}\r\n${tag} OK Pre-login capabilities listed, post-login capabilities have more.\r\n`),
     NOOP: (tag) => peer.send(`${tag} OK NOOP completed.\r\n`),
     ID: (tag) => peer.send(`* ID ("name" "Dovecot")\r\n${tag} OK ID completed.\r\n`),
     LOGIN(tag, [username = "", given = ""]) {
@@ -29,6 +30,12 @@ export const imap: Service = (peer, stage) => {
       if (initial !== "") return plain(tag, initial);
       plainFor = tag;
       peer.send("+ \r\n");
+    },
+    STARTTLS(tag) {
+      if (isSecret) return peer.send(`${tag} BAD TLS is already active.\r\n`);
+      isSecret = true;
+      peer.send(`${tag} OK Begin TLS negotiation now.\r\n`);
+      peer.startTls();
     },
     LOGOUT: (tag) => peer.end(`* BYE Logging out\r\n${tag} OK Logout completed.\r\n`),
   };

@@ -2,12 +2,12 @@
 import { createLineReader, readSaslPlain, splitCommand } from "../line-reader.ts";
 import { REFUSAL_MS, type Service } from "../service.ts";
 
-const CAPABILITIES = "+OK\r\nCAPA\r\nTOP\r\nUIDL\r\nRESP-CODES\r\nPIPELINING\r\nAUTH-RESP-CODE\r\nUSER\r\nSASL PLAIN\r\n.\r\n";
+const capabilities = (isSecret: boolean) => `+OK\r\nCAPA\r\nTOP\r\nUIDL\r\nRESP-CODES\r\nPIPELINING\r\nAUTH-RESP-CODE\r\n${isSecret ? "" : "STLS\r\n"}USER\r\nSASL PLAIN\r\n.\r\n`;
 
 /** Asks for a name and a password, and refuses them. */
 export const pop3: Service = (peer, stage) => {
   let username: string | null = null;
-  let isPlainExpected = false;
+  let [isPlainExpected, isSecret] = [false, false];
   peer.send(`+OK ${stage.persona.pop3}\r\n`);
   const refuse = () => peer.later(REFUSAL_MS, () => peer.send("-ERR [AUTH] Authentication failed.\r\n"));
   const plain = (text: string) => {
@@ -16,7 +16,13 @@ export const pop3: Service = (peer, stage) => {
     refuse();
   };
   const says: Readonly<Record<string, (rest: string) => void>> = {
-    CAPA: () => peer.send(CAPABILITIES),
+    CAPA: () => peer.send(capabilities(isSecret)),
+    STLS() {
+      if (isSecret) return peer.send("-ERR TLS is already active.\r\n");
+      isSecret = true;
+      peer.send("+OK Begin TLS negotiation now.\r\n");
+      peer.startTls();
+    },
     USER(name) {
       username = name;
       peer.send("+OK\r\n");

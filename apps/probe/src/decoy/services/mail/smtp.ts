@@ -2,14 +2,14 @@
 import { createLineReader, readSaslPlain, splitCommand } from "../line-reader.ts";
 import { type Peer, REFUSAL_MS, type Service, withName } from "../service.ts";
 
-const FEATURES = ["PIPELINING", "SIZE 10240000", "VRFY", "ETRN", "AUTH PLAIN LOGIN", "ENHANCEDSTATUSCODES", "8BITMIME", "DSN", "SMTPUTF8", "CHUNKING"];
+const featuresOf = (isSecret: boolean) => ["PIPELINING", "SIZE 10240000", "VRFY", "ETRN", ...(isSecret ? [] : ["STARTTLS"]), "AUTH PLAIN LOGIN", "ENHANCEDSTATUSCODES", "8BITMIME", "DSN", "SMTPUTF8", "CHUNKING"];
 const toBase64 = (text: string) => Buffer.from(text).toString("base64");
 const fromBase64 = (text: string) => Buffer.from(text, "base64").toString("utf8");
 
 /** Offers authentication and refuses it, as it refuses to relay. */
 export const smtp: Service = (peer, stage) => {
   const { hostname } = stage;
-  let isGreeted = false;
+  let [isGreeted, isSecret] = [false, false];
   /** What takes the next line, where it is no command. */
   let expected: ((line: string) => void) | null = null;
   peer.send(`220 ${hostname} ${withName(stage.persona.smtp, stage)}\r\n`);
@@ -21,7 +21,14 @@ export const smtp: Service = (peer, stage) => {
     },
     EHLO() {
       isGreeted = true;
-      peer.send([hostname, ...FEATURES].map((feature, index) => `250${index === FEATURES.length ? " " : "-"}${feature}\r\n`).join(""));
+      const features = featuresOf(isSecret);
+      peer.send([hostname, ...features].map((feature, index) => `250${index === features.length ? " " : "-"}${feature}\r\n`).join(""));
+    },
+    STARTTLS() {
+      if (isSecret) return peer.send("554 5.5.1 Error: TLS already active\r\n");
+      [isGreeted, isSecret] = [false, true];
+      peer.send("220 2.0.0 Ready to start TLS\r\n");
+      peer.startTls();
     },
     AUTH: (rest) => (isGreeted ? authenticate(rest) : peer.send("503 5.5.1 Error: send HELO/EHLO first\r\n")),
     MAIL: () => peer.send(isGreeted ? "250 2.1.0 Ok\r\n" : "503 5.5.1 Error: send HELO/EHLO first\r\n"),
