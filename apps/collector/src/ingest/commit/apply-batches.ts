@@ -11,9 +11,11 @@ import type { HostRef } from "../devices/devices-draft.ts";
 import { groupBy } from "./group-by.ts";
 import { joinSeen } from "../devices/join-seen.ts";
 import { judgeDevices } from "../devices/judge-devices.ts";
+import { spareDecoys, type Spared } from "../devices/spare-decoys.ts";
 import { chassisKeys } from "../projections/neighbor.ts";
-import { projectionOf, type Projections } from "../projections/projection.ts";
+import { type LogEntry, projectionOf, type Projections } from "../projections/projection.ts";
 import type { Delivered, ReadEvent } from "../messages/read-batch.ts";
+import { readDecoyAddresses } from "../store/decoy-addresses.ts";
 import { readDiscoveries, saveDiscoveries } from "../store/discoveries.ts";
 import { loadWorkingSets, type Wanted } from "../store/load-working-sets.ts";
 import { saveWorkingSets } from "../store/save-working-sets.ts";
@@ -43,10 +45,11 @@ export interface AppliedBatch extends FreshBatch {
 export async function applyBatches(
   trx: Transaction<Schema>, { merges, growth, projections }: {
     readonly merges: Merges; readonly growth: DeviceGrowth; readonly projections: Projections;
-  }, batches: readonly FreshBatch[],
+  }, delivered: readonly FreshBatch[],
 ): Promise<readonly AppliedBatch[]> {
+  const batches = await spareBatches(trx, delivered);
   const sites = [...groupBy(batches.filter(({ read }) => read.length > 0), ({ delivery }) => delivery.probe.siteId).values()]
-    .map((atSite) => siteOf(projections, atSite[0].delivery.probe, atSite.flatMap(({ read }) => read.map(({ event }) => event))));
+    .map((atSite) => siteOf(projections, atSite[0].delivery.probe, atSite.flatMap(({ read }) => read.flatMap(({ event, isDecoy }) => (isDecoy ? [] : [event])))));
   if (sites.length === 0) return batches.map((batch) => ({ ...batch, entries: [] }));
   const shown = sites.flatMap((site) => site.shown);
   if (shown.length > 0) await takeMovedInterfaces(trx, shown);
@@ -65,12 +68,27 @@ export async function applyBatches(
     : applied.map((batch) => ({ ...batch, entries: batch.entries.map((entry) => asJoined(entry, joined)) }));
 }
 
+interface SparedBatch extends Omit<FreshBatch, "read"> {
+  readonly read: readonly (FreshBatch["read"][number] & Spared)[];
+}
+
+/** Events without what they say of decoys. */
+async function spareBatches(trx: Transaction<Schema>, batches: readonly FreshBatch[]): Promise<readonly SparedBatch[]> {
+  const siteIds = new Set(batches.filter(({ read }) => read.length > 0).map(({ delivery }) => delivery.probe.siteId));
+  const decoys = siteIds.size === 0 ? new Map<string, ReadonlySet<string>>() : await readDecoyAddresses(trx, [...siteIds]);
+  return batches.map((batch) => {
+    const ofSite = decoys.get(batch.delivery.probe.siteId);
+    return { ...batch, read: batch.read.map((entry) => ({ ...entry, ...(ofSite ? spareDecoys(entry.event, ofSite) : { event: entry.event, isDecoy: false as const }) })) };
+  });
+}
+
 function entriesOf(
-  projections: Projections, { delivery: { probe, batch, receivedAt }, read }: FreshBatch, sites: ReadonlyMap<string, OpenSite>,
+  projections: Projections, { delivery: { probe, batch, receivedAt }, read }: SparedBatch, sites: ReadonlyMap<string, OpenSite>,
 ): readonly NewEvent[] {
   const site = sites.get(probe.siteId) as OpenSite;
-  const entries = read.map(({ seq, event, occurredAt }) => {
-    const { type, deviceId, data, logged, isQuiet = false } = projectionOf(projections, event).apply(event, { ...site, receivedAt });
+  const entries = read.map(({ seq, event, occurredAt, isDecoy }) => {
+    // What is found at a decoy is written down, and no webhook is called for it.
+    const { type, deviceId, data, logged, isQuiet = false }: LogEntry = isDecoy ? { type: event.type, deviceId: null, data: event.data, isQuiet: true } : projectionOf(projections, event).apply(event, { ...site, receivedAt });
     return {
       type, deviceId, data, ...(logged && { logged }), siteId: probe.siteId, probeId: probe.probeId, queueId: batch.queueId, probeSeq: seq,
       occurredAt, receivedAt, seenAt: event.occurred_at,

@@ -10,7 +10,7 @@ export interface HealthHistory {
   /** Forgets samples that are a week old. */
   readonly job: Job<number>;
   /** Keeps one of what a probe says every half a minute, every five minutes. Never rejects. */
-  heard(probe: { readonly probeId: string; readonly tenantId: string }, health: ProbeHealth): Promise<void>;
+  heard(probe: { readonly probeId: string; readonly tenantId: string; readonly siteId: string }, health: ProbeHealth): Promise<void>;
 }
 
 /** 2016 samples of a probe in a week; 2000 probes write seven rows a second. */

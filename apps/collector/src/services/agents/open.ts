@@ -19,7 +19,11 @@ interface Agents extends ServiceModule {
 
 /** The service module of the agent registry: `admit` is for listeners and the broker, `registry` for ingest. */
 export function openAgents(
-  deps: Omit<ServiceDependencies, "store"> & SettingsDependencies & { readonly clock: Clock },
+  deps: Omit<ServiceDependencies, "store"> & SettingsDependencies & {
+    readonly clock: Clock;
+    /** Also hears how a probe's decoys are. Must not reject. */
+    readonly decoys: Pick<HealthHistory, "heard">;
+  },
 ): Agents {
   const store = createAgentsStore(deps);
   const settings = createSettingsService(deps);
@@ -28,6 +32,12 @@ export function openAgents(
   return {
     name: "agents", mount: "agents", routes: [agentsRoutes({ service, settings })], retention: [history.job],
     metrics: agentMetrics(deps.reads), admit: service.admit,
-    registry: { configurationOf: settings.configurationOf, heard: history.heard },
+    registry: {
+      configurationOf: settings.configurationOf,
+      async heard(probe, health) {
+        await history.heard(probe, health);
+        await deps.decoys.heard(probe, health);
+      },
+    },
   };
 }

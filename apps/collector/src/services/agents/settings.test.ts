@@ -82,7 +82,7 @@ describe("a probe's record", () => {
     const history = createHealthHistory({ db: stack.database.db, clock, logger: silentLog });
     const sample = (uptime_seconds: number) => ProbeHealth.parse({ ...HEALTH, uptime_seconds });
     for (let minute = 0; minute < 20; minute += 1) {
-      await history.heard({ probeId: probe.probeId, tenantId: stack.tenantId }, sample(minute * 60));
+      await history.heard({ probeId: probe.probeId, tenantId: stack.tenantId, siteId: stack.siteId }, sample(minute * 60));
       await clock.advance(60_000);
     }
     const read = async (query = "") => listEnvelope(ProbeHealth).parse((await stack.call("GET", at(`/health${query}`))).body);

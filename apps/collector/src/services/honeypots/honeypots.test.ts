@@ -80,6 +80,18 @@ describe("the decoys of a site", () => {
   };
   const list = async (query = "") => listEnvelope(Honeypot).parse((await call("GET", query)).body).data;
 
+  test("have addresses that are kept for them, until their probe reports others; one that knows nothing of them changes nothing", async () => {
+    const kept = async () => (await stack.database.db.selectFrom("honeypot_addresses").select(["ip", "site_id", "decoy"]).orderBy("ip_key").execute()).map(({ ip, site_id: site, decoy }) => [ip, site === stack.siteId, decoy]);
+    const decoy = (address: string, name: string) => ({ persona: "nas", hostname: "files", services: [], address, name });
+    await probe.report({ decoys: { ...report, decoys: [decoy("192.0.2.9", "files2"), decoy("2001:DB8::00:9", "six"), decoy("nonsense", "none")] } });
+    await expect.poll(kept).toEqual([["192.0.2.9", true, "files2"], ["2001:db8::9", true, "six"]]);
+    await probe.report({});
+    await probe.report({ decoys: { ...report, is_running: false, decoys: [decoy("192.0.2.10", "files3")] } });
+    await expect.poll(kept).toEqual([["192.0.2.10", true, "files3"]]);
+    await probe.report({ decoys: { ...report, decoys: [] } });
+    await expect.poll(kept).toEqual([]);
+  });
+
   test("are what the probe beside them reports, with their state", async () => {
     await probe.report({ decoys: report });
     await expect.poll(() => list()).toMatchObject([{ site_id: stack.siteId, probe_id: probe.probeId, name: "files2", persona: "nas", address: "192.0.2.9", state: "partly" }]);

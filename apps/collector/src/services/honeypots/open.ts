@@ -7,6 +7,7 @@ import { createRetentionJob } from "../../jobs/job.ts";
 import { ownerOfHoneypotCredential } from "../../sealing/sealed-columns.ts";
 import type { Sealing } from "../../sealing/sealing.ts";
 import type { ServiceModule } from "../../service-module.ts";
+import { createDecoyAddresses, type DecoyAddresses } from "./addresses/decoy-addresses.ts";
 import { createHoneypotCredentialsService } from "./credentials/service.ts";
 import { createCredentialsStore } from "./credentials/store.ts";
 import { createDecoysService } from "./decoys.ts";
@@ -21,8 +22,8 @@ import { createSessionsStore } from "./sessions/store.ts";
 import { createTestsService, type TestsService } from "./tests/service.ts";
 import { createTestsStore } from "./tests/store.ts";
 
-/** Decoys, and what was done at them: `partFor` is for what probes are sent, `replied` for ingest. */
-interface Honeypots extends ServiceModule, Pick<ExemptionsService, "partFor">, Pick<TestsService, "replied"> {}
+/** Decoys, and what was done at them: `partFor` is for what probes are sent, `replied` and `heard` for what they say. */
+interface Honeypots extends ServiceModule, Pick<ExemptionsService, "partFor">, Pick<TestsService, "replied">, Pick<DecoyAddresses, "heard"> {}
 
 const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
 /** Sessions, credentials that were tried, and evidence. */
@@ -62,6 +63,6 @@ export function openHoneypots(deps: {
       credentials: createHoneypotCredentialsService({ store: credentials, sessions, sealing, audit }),
     })],
     reactions: { honeypots: createHoneypotReaction({ seal: (password, id) => sealing.seal(password, ownerOfHoneypotCredential(id)) }) },
-    retention: [forgetting], partFor: exemptions.partFor, replied: tests.replied,
+    retention: [forgetting], partFor: exemptions.partFor, replied: tests.replied, heard: createDecoyAddresses(deps).heard,
   };
 }

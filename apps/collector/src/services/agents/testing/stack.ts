@@ -138,7 +138,13 @@ export async function startStack(options: {
   });
   const healthHistory = createHealthHistory({ db: database.db, clock, logger: silentLog });
   const ingest: Ingest = createIngest({
-    registry: { ...settings, ...healthHistory }, ...database,
+    registry: {
+      ...settings,
+      async heard(known, health) {
+        await healthHistory.heard(known, health);
+        await honeypots.heard(known, health);
+      },
+    }, ...database,
     commands: {
       async replied(probe, reply) {
         await guards.replied(probe, reply);

@@ -13,11 +13,11 @@ const ROWS_AT_ONCE = 1000;
 
 /**
  * What is taken of a prefix, in order of where it begins: prefixes in it, addresses that are written down (deprecated ones
- * too: they are not to be given again), and addresses that a device has now. What one query answers is never all of it.
+ * too: they are not to be given again), addresses that a device has now, and those of decoys. What one query answers is never all of it.
  * @param length Of the prefix; those in it are longer.
  */
 export function occupiedIn(from: Kysely<Schema>, place: Place, length: number): AsyncGenerator<Interval> {
-  return mergeIntervals([childrenIn(from, place, length), recordedIn(from, place), observedIn(from, place)]);
+  return mergeIntervals([childrenIn(from, place, length), recordedIn(from, place), observedIn(from, place), decoysIn(from, place)]);
 }
 
 /**
@@ -84,6 +84,13 @@ function recordedIn(from: Kysely<Schema>, { tenantId, siteId, first, last }: Pla
 function observedIn(from: Kysely<Schema>, { tenantId, siteId, first, last }: Place): AsyncGenerator<Interval> {
   let query = from.selectFrom("addresses").select("ip_key").distinct().where("tenant_id", "=", tenantId).where("current", "=", 1)
     .where("ip_key", "<=", last).orderBy("ip_key").limit(ROWS_AT_ONCE);
+  if (siteId !== null) query = query.where("site_id", "=", siteId);
+  return singles(first, (after, isFirst) => query.where("ip_key", isFirst ? ">=" : ">", after).execute());
+}
+
+/** Who takes a decoy for a free address shares it with an intruder's target. */
+function decoysIn(from: Kysely<Schema>, { tenantId, siteId, first, last }: Place): AsyncGenerator<Interval> {
+  let query = from.selectFrom("honeypot_addresses").select("ip_key").distinct().where("tenant_id", "=", tenantId).where("ip_key", "<=", last).orderBy("ip_key").limit(ROWS_AT_ONCE);
   if (siteId !== null) query = query.where("site_id", "=", siteId);
   return singles(first, (after, isFirst) => query.where("ip_key", isFirst ? ">=" : ">", after).execute());
 }
