@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { EVENTS, type EventData } from "@lanthorn/contract";
 import { alertIdOf } from "@lanthorn/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { unpackDebianPackages } from "../lab/debian-packages.ts";
 import { LAN, PROBE_BOX } from "../lab/host-plan.ts";
 import { canMakeLabs } from "../lab/testing.ts";
 import { waitFor } from "../lab/wait-for.ts";
@@ -82,5 +83,32 @@ describe.skipIf(!canMakeLabs())("decoys of a site", () => {
     const { id } = await site.collector.rest.startScan({ site_id: site.siteId, target: LAN.subnet, profile: "quick" });
     await waitFor("the end of the scan", async () => ((await site.collector.rest.readScan(id)).status === "completed") || null);
     expect((await alerts()).length).toBe(1);
+  });
+
+  test("scans that open no connection are touches of their kind, each source's; what connects is never taken for one", async () => {
+    const { path, env } = (await unpackDebianPackages(["nmap"])).command("nmap");
+    const { stdout } = await site.lab.exec("printer", "ip", ["-o", "route", "get", PROBE_BOX.lanAddress]);
+    const link = / dev (\S+)/.exec(stdout)?.[1] ?? "";
+    const nmap = (...args: readonly string[]) => site.lab.exec("printer", path, ["-n", "--max-retries", "1", "-e", link, ...args, PROBE_BOX.lanAddress], { env, timeoutMs: 60_000 });
+    const scans = [
+      ["syn-scan", "-sS", "-p", "2121,7001-7020"], ["null-scan", "-sN", "-p", "7001,7002"], ["fin-scan", "-sF", "-p", "7001,7002"], ["xmas-scan", "-sX", "-p", "7001,7002"],
+      ["ack-scan", "-sA", "-p", "7001-7010"], ["udp-scan", "-sU", "-p", "7001"], ["odd-flags-scan", "-sS", "--scanflags", "SYNFIN", "-p", "7001"], ["fragment-scan", "-sS", "-f", "-p", "7001,7002"],
+    ] as const;
+    const addressOf = (index: number) => `10.77.0.${201 + index}`;
+    for (const [index, [, ...args]] of scans.entries()) {
+      await site.lab.exec("printer", "ip", ["address", "add", `${addressOf(index)}/24`, "dev", link]);
+      await nmap("-Pn", "-S", addressOf(index), ...args);
+    }
+    for (const [index, [kind]] of scans.entries()) {
+      const hit = await waitFor(`the ${kind}`, () => hits().find(({ source_ip: ip }) => ip === addressOf(index)) ?? null);
+      expect(hit).toMatchObject({ stage: "touch", severity: "low", service: kind, decoy: "files2", destination_ip: PROBE_BOX.lanAddress, report: "first", mitre_techniques: ["T1046"] });
+    }
+    await site.lab.exec("printer", "ip", ["address", "add", `${addressOf(scans.length)}/24`, "dev", link]);
+    await nmap("-sn", "-PE", "--disable-arp-ping", "-S", addressOf(scans.length));
+    const ping = await waitFor("the ping", () => hits().find(({ source_ip: ip }) => ip === addressOf(scans.length)) ?? null);
+    expect([ping.service, ping.destination_port]).toEqual(["ping", 0]);
+    // A thousand connections that were broken off, of a laptop that knows nothing of scans.
+    const kinds = new Set(hits().filter(({ services, usernames }) => services?.includes("ftp") && usernames?.includes("root")).flatMap(({ services }) => services ?? []));
+    expect(kinds).toEqual(new Set(["ftp"]));
   });
 });

@@ -11,6 +11,7 @@ import { createLadder, type Ladder } from "./ladder/ladder.ts";
 import { type CallWitness, createWitnesses, type WitnessedPlace } from "./ladder/witness.ts";
 import { linkToDaemon } from "./link/daemon-link.ts";
 import { LINK_SOCKET } from "./link/messages.ts";
+import { createScanTaker } from "./scans/take-scans.ts";
 import { hostnameOf, type OpenPlace, openPlaces, type PlaceDeps, type ServedPlace } from "./open-places.ts";
 import { isDatagramService } from "./services/names.ts";
 import { SERVICES } from "./services/table.ts";
@@ -64,6 +65,7 @@ export async function openDecoys(settings: DecoysSettings, { clock, log, ownAddr
   }
   const endLink = linkToDaemon({
     path: join(settings.link_directory, LINK_SOCKET), ladder, guesses, evidence, random: Math.random, clock, onExempt: exemptions.takeSite,
+    onScans: createScanTaker({ decoys: settings.decoys, exemptions, ladder, clock }),
     onTest(name) {
       const place = opened.places.find(({ decoy, problem }) => decoy === name && problem === null);
       if (place) tests.expect(name, place.port, clock.monotonic());

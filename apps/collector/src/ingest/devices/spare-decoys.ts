@@ -8,27 +8,19 @@ export type Spared =
   /** Nothing. */
   | { readonly event: ProbeEvent; readonly isDecoy: true };
 
+/** Events about one host, by its address. */
+const OF_ONE_HOST: ReadonlySet<string> = new Set(["host_online", "host_offline", "port_found", "host_software"]);
+
 /** @param decoys Addresses of the site's decoys. */
 export function spareDecoys(event: ProbeEvent, decoys: ReadonlySet<string>): Spared {
-  switch (event.type) {
-    case "host_found": {
-      const data = withoutDecoys(event.data, decoys);
-      return data === null ? { event, isDecoy: true } : { event: { ...event, data }, isDecoy: false };
-    }
-    case "host_changed": {
-      const data = withoutDecoys(event.data, decoys);
-      return data === null ? { event, isDecoy: true } : { event: { ...event, data }, isDecoy: false };
-    }
-    case "host_online":
-    case "host_offline":
-    case "port_found":
-    case "host_software":
-      return { event, isDecoy: decoys.has(event.data.ip) };
-    case "presence_report":
-      return { event: { ...event, data: { hosts: event.data.hosts.filter(({ ip }) => !decoys.has(ip)) } }, isDecoy: false };
-    default:
-      return { event, isDecoy: false };
-  }
+  if (event.type === "host_found") return sparedOf(event, withoutDecoys(event.data, decoys), (data) => ({ ...event, data }));
+  if (event.type === "host_changed") return sparedOf(event, withoutDecoys(event.data, decoys), (data) => ({ ...event, data }));
+  if (event.type === "presence_report") return { event: { ...event, data: { hosts: event.data.hosts.filter(({ ip }) => !decoys.has(ip)) } }, isDecoy: false };
+  return { event, isDecoy: OF_ONE_HOST.has(event.type) && "ip" in event.data && decoys.has(event.data.ip) };
+}
+
+function sparedOf<T>(event: ProbeEvent, data: T | null, withData: (data: T) => ProbeEvent): Spared {
+  return data === null ? { event, isDecoy: true } : { event: withData(data), isDecoy: false };
 }
 
 /** A host as it is without the decoys that share its interface; null for one that has decoys' addresses alone. */

@@ -282,24 +282,6 @@ describe("CSV", () => {
   });
 });
 
-test("a decoy's address is reserved: nobody is given it, nor a prefix around it; at another site it is free", async () => {
-  await start();
-  const siteId = await addSite();
-  const probeId = createId();
-  const at = "2026-01-01T00:00:00.000Z";
-  await gateway.db.insertInto("probes").values({
-    id: probeId, tenant_id: admin.tenantId, site_id: siteId, name: "box", enrolled_at: at, revoked_at: null, certificate_serial: "", certificate_expires_at: at, version: "", state: "online", silent_since: null,
-    last_heard_at: null, run_id: null, health: null,
-  }).execute();
-  for (const ip of ["10.0.0.1", "10.0.0.2"]) {
-    await gateway.db.insertInto("honeypot_addresses").values({ probe_id: probeId, ip, ip_key: addressKey(ip), tenant_id: admin.tenantId, site_id: siteId, decoy: "files2" }).execute();
-  }
-  const { id } = await addPrefix("10.0.0.0/24", { site_id: siteId });
-  expect([await next(id), await nextPrefix(id, 30)]).toEqual(["10.0.0.3", "10.0.0.4/30"]);
-  const { id: elsewhere } = await addPrefix("10.0.0.0/24", { site_id: await addSite() });
-  expect(await next(elsewhere)).toBe("10.0.0.1");
-});
-
 test("another tenant's plan is not there, nor in what is free or in conflict", async () => {
   await start();
   const { id } = await addPrefix("10.0.0.0/24");

@@ -1,23 +1,40 @@
 import { existsSync } from "node:fs";
+import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import type { HoneypotHit } from "@lanthorn/contract/uplink";
+import { openCapture } from "@lanthorn/packet-io";
 import { toInstant } from "@lanthorn/runtime";
+import { createCollectorExemption } from "../../decoy/link/collector-exemption.ts";
 import { type DecoysListener, listenForDecoys } from "../../decoy/link/decoy-listener.ts";
 import { describeHit } from "../../decoy/link/describe-hit.ts";
 import { LINK_SOCKET, type ReportedHit } from "../../decoy/link/messages.ts";
+import { watchScans } from "../../decoy/scans/watch-scans.ts";
 import { createPublisher } from "../../queue/publisher.ts";
 import type { Queue } from "./open-queue.ts";
 import type { RoundContext } from "./round-context.ts";
 
 /** Takes what the decoys of this machine see. @returns Null where none are installed. */
-export function openDecoyLink({ configuration, replay, clock, log, lifecycle }: RoundContext, { db, outbox }: Queue, macAt: (ip: string) => string): DecoysListener | null {
+export function openDecoyLink({ configuration, identity, replay, random, clock, log, lifecycle }: RoundContext, { db, outbox }: Queue, macAt: (ip: string) => string): DecoysListener | null {
   const { directory } = configuration.decoy;
   if (directory === null || replay !== null || !existsSync(directory)) return null;
   const publisher = createPublisher({ db, outbox, log, what: "hits of decoys" });
+  const collector = createCollectorExemption(configuration.collector.mqtt_url ?? identity().mqtt_url, clock);
   const listener = listenForDecoys(join(directory, LINK_SOCKET), {
     onHit: (hit) => publisher.publish([{ type: "honeypot_hit", occurred_at: toInstant(Math.min(hit.last_at, clock.now())), data: toEvent(hit, macAt(hit.source_ip)) }]),
     onCredentials: (data) => publisher.publish([{ type: "honeypot_credentials", occurred_at: toInstant(clock.now()), data }]),
-    onEvidence: (data) => publisher.publish([{ type: "honeypot_evidence", occurred_at: toInstant(clock.now()), data }]), clock, log,
+    onEvidence: (data) => publisher.publish([{ type: "honeypot_evidence", occurred_at: toInstant(clock.now()), data }]),
+    collector: collector.now, clock, log,
+  });
+  const scans = watchScans({
+    openCapture, interfaces: networkInterfaces, send: listener.scanned, random, clock, log,
+    addresses() {
+      const state = listener.state();
+      return state?.is_running === true ? state.decoys.map(({ address }) => address) : [];
+    },
+  });
+  lifecycle.onClose("scans of decoys", async () => {
+    collector.close();
+    await scans.close();
   });
   lifecycle.onClose("the decoys' socket", () => listener.close());
   return listener;

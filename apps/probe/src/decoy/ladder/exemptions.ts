@@ -9,6 +9,8 @@ export interface Exemptions {
   isOwn(source: string): boolean;
   /** Counts it where it is exempt. @param at The time of the day counts in the machine's own time zone. @returns Whether it is. */
   take(source: string, port: number, at: Date): boolean;
+  /** Of a scan: counts it once for each of who are exempt. @param ports 0 for a ping, for which the ports that somebody may use do not matter. @returns Ports at which it is not exempt. */
+  takeScan(source: string, ports: readonly number[], at: Date): readonly number[];
   /** Takes those of the site, in the place of those that it took before. */
   takeSite(exemptions: readonly DecoyExemption[]): void;
   /** How often each was used since the start. */
@@ -17,6 +19,7 @@ export interface Exemptions {
 
 /** How the machine's own connections are counted: those of its probe's scans, and its monitoring. */
 const OWN = "this machine";
+const PING = 0;
 
 /** @param ownAddresses Of all interfaces; they may change. */
 export function createExemptions(settings: readonly ExemptionSettings[], ownAddresses: () => readonly string[]): Exemptions {
@@ -28,7 +31,7 @@ export function createExemptions(settings: readonly ExemptionSettings[], ownAddr
     const family = isIPv6(source) ? "ipv6" : "ipv4";
     const minute = at.getHours() * 60 + at.getMinutes();
     return [...ofFile, ...ofSite].find(({ list, ports, hours, untilMs }) =>
-      list.check(source, family) && (ports.size === 0 || ports.has(port)) && (!hours || isWithin(minute, hours)) && at.getTime() < untilMs)?.name ?? null;
+      list.check(source, family) && (ports.size === 0 || port === PING || ports.has(port)) && (!hours || isWithin(minute, hours)) && at.getTime() < untilMs)?.name ?? null;
   };
   return {
     isOwn: (source) => ownAddresses().includes(source),
@@ -37,6 +40,11 @@ export function createExemptions(settings: readonly ExemptionSettings[], ownAddr
       if (name === null) return false;
       counts.set(name, (counts.get(name) ?? 0) + 1);
       return true;
+    },
+    takeScan(source, ports, at) {
+      const found = ports.map((port) => find(source, port, at));
+      for (const name of new Set(found)) if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1);
+      return ports.filter((_, index) => found[index] === null);
     },
     takeSite(exemptions) {
       ofSite = exemptions.map((one) => compile(one));

@@ -5,6 +5,7 @@ import { linkBySocket } from "../../channel/socket-link.ts";
 import type { EvidenceQueue } from "../evidence/evidence-queue.ts";
 import type { Guesses } from "../ladder/guesses.ts";
 import type { Ladder } from "../ladder/ladder.ts";
+import type { ScanLook } from "../scans/scan-look.ts";
 import { type FromDecoys, type ReportedState, ToDecoys, type TrialPlace } from "./messages.ts";
 
 /** What rises within it is one report. */
@@ -14,11 +15,12 @@ const STATE_MS = 10_000;
 /**
  * Begins at once.
  * @param deps.path The daemon's socket; nothing need be there. @param deps.onExempt Who is exempt beside those of the file.
- * @param deps.onTest The daemon is about to test a decoy: where, or null where that one serves nothing.
+ * @param deps.onScans The daemon saw them in frames. @param deps.onTest The daemon is about to test a decoy: where, or null where that one serves nothing.
  * @returns What ends it.
  */
-export function linkToDaemon({ path, ladder, guesses, evidence, state, onExempt, onTest, random, clock }: {
+export function linkToDaemon({ path, ladder, guesses, evidence, state, onExempt, onScans, onTest, random, clock }: {
   readonly path: string; readonly ladder: Ladder; readonly guesses: Guesses; readonly evidence: EvidenceQueue; readonly state: () => ReportedState; readonly onExempt: (exemptions: readonly DecoyExemption[]) => void;
+  readonly onScans: (looks: readonly ScanLook[]) => void;
   readonly onTest: (decoy: string) => TrialPlace | null;
   readonly random: () => number; readonly clock: Pick<Clock, "after" | "every" | "monotonic">;
 }): () => void {
@@ -30,6 +32,7 @@ export function linkToDaemon({ path, ladder, guesses, evidence, state, onExempt,
       else if (message.kind === "credentials-taken") guesses.taken(message.number);
       else if (message.kind === "evidence-taken") evidence.taken(message.number);
       else if (message.kind === "test") link.send({ kind: "test-expected", number: message.number, place: onTest(message.decoy) });
+      else if (message.kind === "scans") onScans(message.looks);
       else onExempt(message.exemptions);
     },
     onAway() {

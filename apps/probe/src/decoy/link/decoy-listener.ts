@@ -4,6 +4,7 @@ import type { DecoyExemption, DecoysState, HoneypotCredentials, HoneypotEvidence
 import type { Clock, Log } from "@lanthorn/runtime";
 import type { ChannelRate } from "../../channel/channel.ts";
 import { listenOnSocket, type SocketListener } from "../../channel/socket-listener.ts";
+import type { ScanLook } from "../scans/scan-look.ts";
 import { createDecoyTrials, type TrialOutcome } from "./decoy-trial.ts";
 import { FromDecoys, type ReportedHit, type ReportedState, type ToDecoys } from "./messages.ts";
 
@@ -13,6 +14,8 @@ export interface DecoysListener extends Pick<SocketListener, "close"> {
   state(): DecoysState | null;
   /** Who may touch them, beside those of their own file. Decoys that come later learn it, too. */
   exempt(exemptions: readonly DecoyExemption[]): void;
+  /** Somebody scanned them. False while they are away. */
+  scanned(looks: readonly ScanLook[]): boolean;
   /** Proves that a decoy would alert. Its hit is reported as that of a test. */
   test(decoy: string): Promise<TrialOutcome>;
 }
@@ -21,17 +24,18 @@ const RATE: ChannelRate = { messages: 100, bytes: 512 * 1024 };
 
 /**
  * Begins at once, and tries again where it cannot.
+ * @param deps.collector The collector as one who is exempt, as far as it is known where it is.
  * @param deps.onHit False where it could not be written down: the decoys keep it. @param deps.onCredentials Likewise. @param deps.onEvidence Likewise.
  */
 export function listenForDecoys(path: string, deps: {
   readonly onHit: (hit: ReportedHit) => boolean; readonly onCredentials: (credentials: HoneypotCredentials) => boolean;
   readonly onEvidence: (evidence: HoneypotEvidence) => boolean;
-  readonly clock: Pick<Clock, "after" | "monotonic">; readonly log: Pick<Log, "warn">;
+  readonly collector: () => readonly DecoyExemption[]; readonly clock: Pick<Clock, "after" | "monotonic">; readonly log: Pick<Log, "warn">;
 }): DecoysListener {
   let state: ReportedState | null = null;
   let isRunning = false;
   let exemptions: readonly DecoyExemption[] = [];
-  const toMessage = (): ToDecoys => ({ kind: "exemptions", exemptions: [...exemptions] });
+  const toMessage = (): ToDecoys => ({ kind: "exemptions", exemptions: [...exemptions, ...deps.collector()] });
   const listener = listenOnSocket<FromDecoys, ToDecoys>(path, {
     who: "the decoys", incoming: FromDecoys, rate: RATE, clock: deps.clock, log: deps.log, onAllGone: () => (isRunning = false),
     onMessage(message, answer) {
@@ -57,6 +61,10 @@ export function listenForDecoys(path: string, deps: {
   });
   return {
     test: trials.run,
+    scanned(looks) {
+      if (isRunning) listener.send({ kind: "scans", looks: [...looks] });
+      return isRunning;
+    },
     state: () => state && { ...state, is_running: isRunning },
     exempt(wanted) {
       if (isDeepStrictEqual(wanted, exemptions)) return;

@@ -1,3 +1,4 @@
+import { isScanKind } from "../scans/scan-look.ts";
 import type { ReportedHit } from "./messages.ts";
 
 const MAX_TEXT = 4096;
@@ -5,12 +6,13 @@ const MAX_TEXT = 4096;
 /** @returns What a source did with a decoy since it began, in a sentence without its full stop. */
 export function describeHit({ connections, credentials, usernames, services, detail }: ReportedHit): string {
   const names = usernames.length === 0 ? "" : ` for ${usernames.slice(0, 5).join(", ")}${usernames.length > 5 ? " and others" : ""}`;
+  const [scans, used] = [services.filter(isScanKind), services.filter((service) => !isScanKind(service))];
   const parts = [
-    `${count(connections, "connection")} to ${services.join(", ")}`, credentials === 0 ? "" : `${count(credentials, "password")} tried${names}`, detail,
+    scans.length === 0 ? `${count(connections, "connection")} to ${used.join(", ")}` : `${count(connections, "touch", "touches")}, ${[...used, ...scans].join(", ")}`, credentials === 0 ? "" : `${count(credentials, "password")} tried${names}`, detail,
   ];
   return parts.filter(Boolean).join("; ").slice(0, MAX_TEXT);
 }
 
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+function count(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number} ${number === 1 ? noun : plural}`;
 }

@@ -1,6 +1,7 @@
 /** What the decoys' process and the daemon say to each other, as JSON over a socket in the folder that they share. */
 import { DecoyExemption, DecoysState, HoneypotCredentials, HoneypotEvidence, HoneypotHit, IpAddress, MAX_DECOY_EXEMPTIONS, Port } from "@lanthorn/contract/uplink";
 import * as z from "zod";
+import { MAX_LOOKS, ScanLook } from "../scans/scan-look.ts";
 
 /** The socket's name in the folder: who may enter that may connect. */
 export const LINK_SOCKET = "link";
@@ -30,11 +31,12 @@ export const FromDecoys = z.discriminatedUnion("kind", [
 ]);
 export type FromDecoys = z.infer<typeof FromDecoys>;
 
-/** What is not taken within half a minute is sent again. All that the decoys learn of the probe is who is exempt. */
+/** What is not taken within half a minute is sent again. All that the decoys learn of the probe is who is exempt, and who scanned their own addresses. */
 export const ToDecoys = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("taken"), number: Count }), z.object({ kind: z.literal("credentials-taken"), number: Count }),
   z.object({ kind: z.literal("evidence-taken"), number: Count }),
   z.object({ kind: z.literal("test"), number: Count, decoy: z.string().max(64) }),
-  z.object({ kind: z.literal("exemptions"), exemptions: z.array(DecoyExemption).max(MAX_DECOY_EXEMPTIONS) }),
+  z.object({ kind: z.literal("scans"), looks: z.array(ScanLook).max(MAX_LOOKS) }),
+  z.object({ kind: z.literal("exemptions"), exemptions: z.array(DecoyExemption).max(MAX_DECOY_EXEMPTIONS + 1) }),
 ]);
 export type ToDecoys = z.infer<typeof ToDecoys>;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { HoneypotCredentials, HoneypotEvidence } from "@lanthorn/contract/uplink";
+import type { DecoyExemption, HoneypotCredentials, HoneypotEvidence } from "@lanthorn/contract/uplink";
 import { silentLog, systemClock } from "@lanthorn/runtime";
 import { type DecoysListener, listenForDecoys } from "../link/decoy-listener.ts";
 import { LINK_SOCKET, type ReportedHit } from "../link/messages.ts";
@@ -20,7 +20,7 @@ export interface OpenedDecoys extends OpenDecoys {
   readonly daemon: () => DecoysListener | null;
   readonly portOf: (service: string) => number;
   /** Starts the daemon's side, where it does not run. @param isWritten Whether it takes what is reported. */
-  listen(isWritten?: () => boolean): void;
+  listen(isWritten?: () => boolean, collector?: readonly DecoyExemption[]): void;
   silence(): Promise<void>;
 }
 
@@ -37,10 +37,10 @@ export async function openForTest(services: readonly string[], settings: object 
   }), { clock: systemClock, log: silentLog, ownAddresses: () => ownAddresses });
   return {
     ...decoys, hits, tried, evidence, daemon: () => daemon, portOf: (service) => decoys.places.find((place) => place.service === service)?.port ?? 0,
-    listen(isWritten = () => true) {
+    listen(isWritten = () => true, collector: readonly DecoyExemption[] = []) {
       daemon = listenForDecoys(join(folder, LINK_SOCKET), {
         onHit: (hit) => isWritten() && hits.push(hit) > 0, onCredentials: (credentials) => isWritten() && tried.push(...credentials.tried) > 0,
-        onEvidence: (one) => isWritten() && evidence.push(one) > 0, clock: systemClock, log: silentLog,
+        onEvidence: (one) => isWritten() && evidence.push(one) > 0, collector: () => collector, clock: systemClock, log: silentLog,
       });
     },
     async silence() {

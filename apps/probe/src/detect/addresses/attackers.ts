@@ -1,6 +1,6 @@
 import { formatIp } from "@lanthorn/packets";
 import type { GuardDeps } from "../guard.ts";
-import { createBoundedMap } from "../bounded-map.ts";
+import { createBoundedMap } from "../../bounded-map.ts";
 import type { Sign } from "../incidents/sign.ts";
 import type { Binding } from "./binding.ts";
 import { bindingText } from "./binding-table.ts";

@@ -1,4 +1,4 @@
-import { createBoundedMap } from "../bounded-map.ts";
+import { createBoundedMap } from "../../bounded-map.ts";
 import type { Binding } from "./binding.ts";
 import type { Claim } from "./claim.ts";
 

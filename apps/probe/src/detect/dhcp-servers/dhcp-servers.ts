@@ -1,6 +1,6 @@
 import { DHCP_MESSAGE_TYPE, DHCP_OP, dhcpHostName, dhcpMessageType, type DhcpMessage, formatMac } from "@lanthorn/packets";
 import { macNumber } from "../addresses/mac-number.ts";
-import { createBoundedMap } from "../bounded-map.ts";
+import { createBoundedMap } from "../../bounded-map.ts";
 import type { Guard, GuardDeps, GuardFrame } from "../guard.ts";
 import { createSearch } from "../search.ts";
 import { createExhaustion } from "./exhaustion.ts";

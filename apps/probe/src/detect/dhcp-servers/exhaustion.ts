@@ -1,5 +1,5 @@
 import { DHCP_OPTION, type DhcpMessage, type Frame, formatMac } from "@lanthorn/packets";
-import { createBoundedMap } from "../bounded-map.ts";
+import { createBoundedMap } from "../../bounded-map.ts";
 import type { GuardDeps } from "../guard.ts";
 import { createLatestMacs } from "./latest-macs.ts";
 

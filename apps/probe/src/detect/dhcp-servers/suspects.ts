@@ -1,4 +1,4 @@
-import { createBoundedMap } from "../bounded-map.ts";
+import { createBoundedMap } from "../../bounded-map.ts";
 import type { GuardDeps } from "../guard.ts";
 import { createNewcomers } from "../newcomers.ts";
 import { handoutFacts } from "./handout.ts";

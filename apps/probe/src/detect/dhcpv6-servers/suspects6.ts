@@ -1,5 +1,5 @@
 import type { Severity } from "@lanthorn/contract/uplink";
-import { createBoundedMap } from "../bounded-map.ts";
+import { createBoundedMap } from "../../bounded-map.ts";
 import type { GuardDeps } from "../guard.ts";
 import type { KnownServer6, KnownServers6 } from "./known-servers6.ts";
 import { createNewcomers } from "../newcomers.ts";

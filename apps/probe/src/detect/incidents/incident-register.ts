@@ -1,6 +1,6 @@
 import type { GuardKind, ProbeEvent } from "@lanthorn/contract/uplink";
 import type { Publisher } from "../../queue/publisher.ts";
-import { createBoundedMap } from "../bounded-map.ts";
+import { createBoundedMap } from "../../bounded-map.ts";
 import { type Incident, type IncidentData, restoreIncident } from "./incident.ts";
 import { createIncidentTable } from "./incident-table.ts";
 import type { IncidentsStore } from "./incidents-store.ts";

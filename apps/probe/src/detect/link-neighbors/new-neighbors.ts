@@ -1,4 +1,4 @@
-import { createBoundedMap } from "../bounded-map.ts";
+import { createBoundedMap } from "../../bounded-map.ts";
 
 /** Counts senders that were not heard before. */
 export interface NewNeighbors {

@@ -1,5 +1,5 @@
 import type { NameProtocol } from "../../egress/name-questions.ts";
-import { createBoundedMap } from "../bounded-map.ts";
+import { createBoundedMap } from "../../bounded-map.ts";
 
 /** Who has answered for which names. Bounded: the oldest leaves first. */
 export interface Answerers {

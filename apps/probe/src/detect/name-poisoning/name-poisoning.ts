@@ -1,6 +1,6 @@
 import { formatMac, IP_PROTOCOL, isMulticastMac } from "@lanthorn/packets";
 import { isUnlikelyName, NAME_PROTOCOLS, type NameProtocol } from "../../egress/name-questions.ts";
-import { createBoundedMap } from "../bounded-map.ts";
+import { createBoundedMap } from "../../bounded-map.ts";
 import type { Guard, GuardDeps, GuardFrame } from "../guard.ts";
 import { createNameBait } from "./name-bait.ts";
 import { createAnswerers } from "./answerers.ts";

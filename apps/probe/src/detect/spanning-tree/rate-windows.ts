@@ -1,4 +1,4 @@
-import { createBoundedMap } from "../bounded-map.ts";
+import { createBoundedMap } from "../../bounded-map.ts";
 
 /** Counts BPDUs of each sender and tree. */
 export interface RateWindows {

@@ -1,5 +1,5 @@
 import type { Severity } from "@lanthorn/contract/uplink";
-import { createBoundedMap } from "../bounded-map.ts";
+import { createBoundedMap } from "../../bounded-map.ts";
 import type { GuardDeps, GuardFrame } from "../guard.ts";
 import { createNewcomers } from "../newcomers.ts";
 import type { KnownTrees } from "./known-trees.ts";

@@ -1,5 +1,5 @@
 import { ETHER_TYPE, formatMac, type Frame } from "@lanthorn/packets";
-import { createBoundedMap } from "../bounded-map.ts";
+import { createBoundedMap } from "../../bounded-map.ts";
 import { createTunnelEvidence } from "./tunnel-evidence.ts";
 
 /** Follows frames with two VLAN tags of customers: those of a provider's network, and those that a host has made. */

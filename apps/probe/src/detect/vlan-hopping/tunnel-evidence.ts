@@ -1,4 +1,4 @@
-import { createBoundedMap } from "../bounded-map.ts";
+import { createBoundedMap } from "../../bounded-map.ts";
 
 /** What speaks for a tunnel of VLANs: who is answered with two tags, and for how long. */
 export interface TunnelEvidence {

@@ -1,10 +1,10 @@
 /** Which addresses are decoys', so that none of them becomes a device, and IPAM gives none of them away. */
 import type { ProbeHealth } from "@lanthorn/contract";
 import { describeError, type Log } from "@lanthorn/runtime";
-import type { Insertable, Kysely } from "kysely";
+import type { Kysely } from "kysely";
 import { addressOf, parseNetwork } from "../../../db/keys/address-range.ts";
-import { insertMany } from "../../../db/query/write-many.ts";
 import type { Schema } from "../../../db/schema.ts";
+import { type DecoyAddressRow, putDecoyAddresses } from "./store.ts";
 
 /** Keeps them as probes report them. */
 export interface DecoyAddresses {
@@ -12,15 +12,13 @@ export interface DecoyAddresses {
   heard(probe: { readonly probeId: string; readonly tenantId: string; readonly siteId: string }, health: Pick<ProbeHealth, "decoys">): Promise<void>;
 }
 
-type Row = Insertable<Schema["honeypot_addresses"]>;
-
 /** Of probes whose addresses are the same as before, nothing is written: they report each half minute. */
 export function createDecoyAddresses({ db, log }: { readonly db: Kysely<Schema>; readonly log: Pick<Log, "error"> }): DecoyAddresses {
   const written = new Map<string, string>();
   return {
     async heard({ probeId, tenantId, siteId }, { decoys }) {
       if (!decoys) return;
-      const rows = new Map<string, Row>();
+      const rows = new Map<string, DecoyAddressRow>();
       for (const { address, name } of decoys.decoys) {
         const place = parseNetwork(address);
         if (place === null || place.hostBits !== 0) continue;
@@ -30,10 +28,7 @@ export function createDecoyAddresses({ db, log }: { readonly db: Kysely<Schema>;
       const state = JSON.stringify([...rows.values()]);
       if (written.get(probeId) === state) return;
       try {
-        await db.transaction().execute(async (trx) => {
-          await trx.deleteFrom("honeypot_addresses").where("probe_id", "=", probeId).execute();
-          await insertMany(trx, "honeypot_addresses", [...rows.values()]);
-        });
+        await putDecoyAddresses(db, probeId, [...rows.values()]);
         written.set(probeId, state);
       } catch (error) {
         log.error({ probe_id: probeId, reason: describeError(error) }, "the addresses of decoys could not be written down");

@@ -1,6 +1,6 @@
 import type { Severity } from "@lanthorn/contract/uplink";
 import { DHCP_OP, type DhcpMessage, dhcpNameServers, dhcpRouters, dhcpServerIdentifier, formatIp, type NdpMessage, parseIp } from "@lanthorn/packets";
-import { createBoundedMap } from "../../bounded-map.ts";
+import { createBoundedMap } from "../../../bounded-map.ts";
 import type { GuardDeps, GuardFrame } from "../../guard.ts";
 import type { Binding } from "../binding.ts";
 import { addressKey, bindingText } from "../binding-table.ts";

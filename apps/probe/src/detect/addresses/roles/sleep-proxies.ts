@@ -1,4 +1,4 @@
-import { createBoundedMap } from "../../bounded-map.ts";
+import { createBoundedMap } from "../../../bounded-map.ts";
 import type { GuardFrame } from "../../guard.ts";
 import { sourceOf } from "../claim.ts";
 
