@@ -118,12 +118,18 @@ function toAscii(text: string): string | null {
   return url === null || url.startsWith("[") ? null : url;
 }
 
+/** A name before it is one. */
+const text = Buffer.alloc(MAX_KEY_LENGTH);
+
 /** The name of a key, without a dot at the end; `.` is the root. Of a network: its address and length. */
 export function formatKey(key: Uint8Array): string {
   if (key[0] === 0) return key.length === 6 || key.length === 18 ? formatPrefix({ bytes: key.subarray(2), length: key[1] as number }) : "";
-  const labels: string[] = [];
-  for (let at = 0; at < key.length; at += 1 + (key[at] as number)) labels.push(String.fromCharCode(...key.subarray(at + 1, at + 1 + (key[at] as number))));
-  return labels.length === 0 ? "." : labels.join(".");
+  if (key.length === 0) return ".";
+  if (key.length > MAX_KEY_LENGTH) return "";
+  // Every length but the first becomes the dot between two labels.
+  text.set(key);
+  for (let at = 1 + (key[0] as number); at < key.length; at += 1 + (key[at] as number)) text[at] = DOT;
+  return text.toString("latin1", 1, key.length);
 }
 
 /** How many labels the name of a key has. */

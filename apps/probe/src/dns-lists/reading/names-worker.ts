@@ -1,5 +1,5 @@
 // The thread that block lists are read in: a million names take seconds, in which no query would be answered.
-import { openSync, closeSync, readSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { createListGuard, createListReader, createNameSetBuilder, detectFormat, type NameSetBuilder } from "@lanthorn/dns";
 import { lowerThreadPriority } from "@lanthorn/runtime";
@@ -10,17 +10,33 @@ const SAMPLE_BYTES = 1 << 16;
 /** Beyond this it is no list of names. */
 const MAX_BYTES = 256 << 20;
 const KEPT_REFUSALS = 5;
+/** Of files of names alone; those of hosts have longer ones. */
+const USUAL_LINE_BYTES = 24;
 
 // Queries come first where there is one processor for both.
 lowerThreadPriority();
 const task = workerData as NamesTask;
-const builder = createNameSetBuilder({ lists: task.lists, hashKey: [task.hashKey[0], task.hashKey[1]], day: task.day, expectedNames: 0, before: null });
+const builder = createNameSetBuilder({ lists: task.lists, hashKey: [task.hashKey[0], task.hashKey[1]], day: task.day, expectedNames: guessNames(task.lists), before: null });
 const outcomes = task.lists.map((list, index) => readList(list, index, builder));
 // A list whose rules are in the set already cannot be taken out of it: it is built again without that one.
 const bytes = outcomes.every(({ fault }) => fault === null) ? Buffer.concat(builder.finish()) : null;
 const built: NamesBuilt = { bytes, outcomes };
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
 parentPort?.postMessage(built, bytes && bytes.byteLength === bytes.buffer.byteLength ? [bytes.buffer] : []);
+
+/** By the length of the files: a guess that is too high costs memory that is not written to. */
+function guessNames(lists: readonly ListTask[]): number {
+  return lists.reduce((sum, { file }) => sum + Math.floor(Math.min(lengthOf(file), MAX_BYTES) / USUAL_LINE_BYTES), 0);
+}
+
+/** What cannot be read is said when it is read. */
+function lengthOf(file: string): number {
+  try {
+    return statSync(file).size;
+  } catch {
+    return 0;
+  }
+}
 
 function readList(list: ListTask, index: number, into: NameSetBuilder): ListOutcome {
   const failed = (fault: string): ListOutcome => ({ id: list.id, fault, rules: 0, refused: 0, refusals: [] });
