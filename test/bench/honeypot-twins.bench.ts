@@ -37,7 +37,7 @@ const TWINS: readonly Twin[] = [
   { service: "smb2", port: 445, host: "files", scripts: "smb-protocols,smb2-security-mode,smb2-capabilities" },
   { service: "snmp", port: 161, isDatagram: true, host: "build", scripts: "snmp-sysdescr,snmp-info" },
   { service: "ntp", port: 123, isDatagram: true, host: "clock", scripts: "ntp-info,ntp-monlist" },
-  { service: "tftp", port: 69, isDatagram: true, host: "boot", scripts: "tftp-version" },
+  { service: "tftp", port: 69, isDatagram: true, host: "boot", scripts: "banner" },
 ];
 
 /**
@@ -87,6 +87,7 @@ async function look(lab: Lab, { service, port, isDatagram, scripts }: Twin, addr
   const { path, env } = lab.packages.command("nmap");
   const { stdout } = await lab.exec("laptop", path, [isDatagram ? "-sU" : "-sT", "-sV", "-Pn", "-n", "--script", scripts, "--script-timeout", "30s", "-p", `${port}`, "-oX", "-", address], { env, timeoutMs: 180_000 });
   const facts = new Set(factsOf(stdout));
+  if (facts.size === 0) throw new Error(`nmap said nothing of ${service} at ${address}`);
   if (service === "ssh") for (const fact of await auditSsh(lab, address, audit)) facts.add(fact);
   return facts;
 }

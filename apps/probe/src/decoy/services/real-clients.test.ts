@@ -20,6 +20,7 @@ afterAll(() => decoys.close());
 /** Client → its arguments, what it says, and what is reported of it. */
 const CLIENTS: readonly [program: string, service: string, args: (port: number) => readonly string[], says: RegExp, hit: object, password?: string][] = [
   ["ldapwhoami", "ldap", (port) => ["-x", "-H", `ldap://127.0.0.1:${port}`, "-D", "cn=admin,dc=example,dc=net", "-w", PASSWORD], /Invalid credentials \(49\)/, { stage: "credential", username: "cn=admin,dc=example,dc=net" }, PASSWORD],
+  ["ldapsearch", "ldap", (port) => ["-x", "-LLL", "-H", `ldap://127.0.0.1:${port}`, "-s", "base", "-b", "", "+"], /namingContexts: dc=nodomain[^]*supportedLDAPVersion: 3/, { stage: "command" }],
   ["mosquitto_sub", "mqtt", (port) => ["-h", "127.0.0.1", "-p", `${port}`, "-u", "sensor", "-P", PASSWORD, "-t", "#", "-W", "5"], /not authori[sz]ed/i, { stage: "credential", username: "sensor" }, PASSWORD],
   ["git", "git", (port) => ["ls-remote", `git://127.0.0.1:${port}/payroll.git`], /access denied or repository not exported: \/payroll.git/, { stage: "command", detail: "git-upload-pack /payroll.git" }],
   ["curl", "proxy", (port) => ["-s", "-S", "-x", `http://admin:${PASSWORD}@127.0.0.1:${port}`, "https://www.example.net/"], /407/, { stage: "credential", username: "admin" }, PASSWORD],

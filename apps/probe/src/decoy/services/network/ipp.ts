@@ -32,11 +32,25 @@ export const ipp: Service = (peer, stage) => {
       hasContinued = false;
       const given = readBasic(headers.get("authorization") ?? "");
       if (given) peer.tried(given.username, given.password);
-      if (!first.startsWith("POST ")) return peer.end("HTTP/1.1 405 Method Not Allowed\r\nAllow: POST\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+      if (!first.startsWith("POST ")) return answerBrowser(peer, stage, first);
       respond(peer, stage, body.content);
     }
   };
 };
+
+/** As CUPS without its pages for browsers. */
+function answerBrowser(peer: Peer, { persona }: Stage, first: string): void {
+  const [method = "", path = "", version = ""] = first.split(" ");
+  peer.reached("banner", "", `${method} ${path}`.trim());
+  const fields = [`Date: ${peer.now().toUTCString()}`, "Accept-Encoding: gzip, deflate, identity", `Server: ${persona.ipp}`];
+  const begin = `HTTP/${version === "HTTP/1.0" ? "1.0" : "1.1"}`;
+  if (method === "OPTIONS") return peer.end([`${begin} 200 OK`, "Connection: close", "Allow: GET, HEAD, OPTIONS, POST, PUT", "Content-Length: 0", ...fields, "", ""].join("\r\n"));
+  if (method !== "GET" && method !== "HEAD") return peer.end([`${begin} 400 Bad Request`, "Connection: close", "Content-Length: 0", ...fields, "", ""].join("\r\n"));
+  const title = `Not Found - CUPS v${/CUPS\/([\d.]+)/.exec(persona.ipp)?.[1] ?? ""}.3op2`;
+  const page = `<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN" "http://www.w3.org/TR/html4/loose.dtd">\n<HTML>\n<HEAD>\n\t<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=utf-8">\n\t<TITLE>${title}</TITLE>\n\t<LINK REL="STYLESHEET" TYPE="text/css" HREF="/cups.css">\n</HEAD>\n<BODY>\n<H1>${title}</H1>\n<P></P>\n</BODY>\n</HTML>\n`;
+  const head = [`${begin} 404 Not Found`, "Connection: close", "Content-Language: en_US", `Content-Length: ${page.length}`, "Content-Type: text/html; charset=utf-8", ...fields];
+  peer.end(`${head.join("\r\n")}\r\n\r\n${method === "HEAD" ? "" : page}`);
+}
 
 type Body = { readonly content: Buffer; readonly octets: number } | "bad" | null;
 
