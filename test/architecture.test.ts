@@ -28,7 +28,7 @@ const LIBRARY_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 /** Packages of ours that an app may use. An app that is not here fails the test. */
 const APP_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   probe: ["packets", "packet-io", "traffic", "fingerprints", "ids", "dns", "anomaly", "contract", "client", "runtime"],
-  collector: ["dns", "fingerprints", "ids", "vulnerability", "contract", "runtime"],
+  collector: ["anomaly", "dns", "fingerprints", "ids", "vulnerability", "contract", "runtime"],
   cli: ["contract", "client", "packets", "runtime"],
   dashboard: ["contract", "client"],
 };

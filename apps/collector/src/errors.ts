@@ -8,7 +8,7 @@ export class CollectorError extends Error {
     | "move-refused" | "backup-failed" | "backup-unreadable" | "backup-key-unusable" | "backup-untrusted" | "restore-refused"
     | "reaction-ring" | "bundle-refused" | "capture-damaged" | "cve-import-failed" | "cve-match-failed" | "cve-match-interrupted" | "cve-search-busy" | "cve-search-failed"
     | "cve-database-missing" | "cve-match-refused" | "ids-rules-busy" | "ids-rules-failed"
-    | "dns-lists-busy" | "dns-lists-failed";
+    | "dns-lists-busy" | "dns-lists-failed" | "countries-busy" | "countries-failed";
 
   constructor(code: CollectorError["code"], message: string, options?: ErrorOptions) {
     super(message, options);

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { BundleManifest } from "@lanthorn/contract";
 import { createVendorLookup } from "@lanthorn/fingerprints";
 import { toInstant } from "@lanthorn/runtime";
 import { createSigner, generateSigningKey, publishSigner, SIGNING_KEY_NAME } from "./backups/format/signing.ts";
@@ -84,8 +85,8 @@ export async function openServices(
   const guards = openGuards({ ...own, broker, onConfigured: onSite });
   const honeypots = openHoneypots({ ...own, broker, onConfigured: onSite });
   const pcap = openPcap(configuration, { ...parts, broker, contents: () => files.contents, onConfigured: onSite });
-  const anomalies = openAnomalies({ ...own, onConfigured: onSite, resolveAlert: alerts.resolve, ask: pcap.ask }, { keepDays: alertSettings.keep_days });
   const bundles = createBundlesStore(base.database);
+  const anomalies = openAnomalies({ ...own, onConfigured: onSite, resolveAlert: alerts.resolve, ask: pcap.ask, publishCountries: createCountriesPublisher(bundles, { authority: base.authority, clock }) }, { keepDays: alertSettings.keep_days });
   const agents = openAgents({
     ...own, bundles, guards, anomalies, captures: pcap, decoys: honeypots, authority: base.authority, limiter: base.replicas.limiter, credentials: vault.credentials, onConfigured, mqttUrl: links.mqttUrl,
     async onRevoked(probeId) {
@@ -106,7 +107,7 @@ export async function openServices(
     ...parts, program: deps.program, lease: base.replicas.lease,
     shared: hasRowLocks(db) && configuration.feeds.directory !== undefined ? join(configuration.feeds.directory, "cve-database") : null,
   });
-  const feeds = openFeeds(configuration, { ...parts, version, operatorTenant: backups.operatorTenant, consumers: { cve: cve.takeFeeds }, loaded: cve.loaded, refresh: cve.refresh });
+  const feeds = openFeeds(configuration, { ...parts, version, operatorTenant: backups.operatorTenant, consumers: { cve: (given, options) => cve.takeFeeds(given.flatMap(({ format, ...feed }) => (format === "rir-delegated" ? [] : [{ ...feed, format }])), options), countries: anomalies.takeCountries }, loaded: cve.loaded, refresh: cve.refresh });
   const bundled = { ...own, events: links.eventLog, published, publish: publisherOf(bundles, { authority: base.authority, clock }), fetchFile: feeds.fetchFile, addressesOf: feeds.addressesOf, onPublished: onSite };
   const ids = openIds(configuration, { ...bundled, captures: pcap.downloads });
   const dns = openDns(configuration, bundled);
@@ -164,4 +165,14 @@ function commandsOf({ scans, pcap, guards, honeypots }: {
 /** Signs a site's bundle and keeps it. */
 function publisherOf(bundles: BundlesStore, { authority, clock }: { readonly authority: Base["authority"]; readonly clock: CollectorDependencies["clock"] }) {
   return async ({ siteId, ...bundle }: Parameters<typeof createPublication>[1] & { readonly siteId: string }) => bundles.publish(await createPublication(authority, bundle), toInstant(clock.now()), siteId);
+}
+
+/** Signs a table of countries as the next version for all probes, unless the newest one is the same. */
+function createCountriesPublisher(bundles: BundlesStore, { authority, clock }: { readonly authority: Base["authority"]; readonly clock: CollectorDependencies["clock"] }): Parameters<typeof openAnomalies>[0]["publishCountries"] {
+  return async (files, sha256) => {
+    const newest = await bundles.find("countries");
+    const { version, parts } = newest === null ? { version: 0, parts: [] } : BundleManifest.parse(JSON.parse(newest.manifest));
+    if (parts.some((part) => part.sha256 === sha256)) return false;
+    return bundles.publish(await createPublication(authority, { name: "countries", version: version + 1, files }), toInstant(clock.now()));
+  };
 }

@@ -80,7 +80,9 @@ export async function listModels({ rest }: Rest): Promise<Answer> {
   const rows = all.map(({ name, is_online: isOnline, state }) => [
     plainText(name), isOnline ? "online" : "away", ...(state === null ? ["not watching", "", "", "", ""] : [state.learning, state.active, state.drifted, state.compared_hours, state.distrusted_hours].map(String)),
   ]);
-  return { json: all, table: { heading: ["PROBE", "STATE", "LEARNING", "ACTIVE", "DRIFTED", "HOURS COMPARED", "HOURS NOT TRUSTED"], rows } };
+  const blind = all.filter(({ state }) => state?.countries === 0).map(({ name }) => plainText(name));
+  const notes = blind.length === 0 ? [] : [`no table of countries yet at ${blind.join(", ")}: a country that a device never spoke to is not found (feed "countries" of the collector)`];
+  return { json: all, notes, table: { heading: ["PROBE", "STATE", "LEARNING", "ACTIVE", "DRIFTED", "HOURS COMPARED", "HOURS NOT TRUSTED"], rows } };
 }
 
 /** Nothing found means something only where somebody looks. */

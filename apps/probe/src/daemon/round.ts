@@ -1,5 +1,5 @@
 import { createLifecycle, type Lifecycle } from "@lanthorn/runtime";
-import { BLOCK_LISTS, FINGERPRINTS, INTRUSION_RULES } from "../bundles/names.ts";
+import { BLOCK_LISTS, COUNTRIES, FINGERPRINTS, INTRUSION_RULES } from "../bundles/names.ts";
 import type { HealthWatch } from "../health/health.ts";
 import { type Identity, readIdentity } from "../identity/identity.ts";
 import type { Entry } from "../queue/entry.ts";
@@ -103,11 +103,12 @@ function wire(
       dnsLists?.changed();
       traffic?.changed("names");
     }
+    if (name === COUNTRIES) traffic?.changed("countries");
     if (name !== INTRUSION_RULES) return;
     traffic?.changed("rules");
     intrusions?.rulesChanged();
   };
-  const transfers = deps.replay ? null : openTransfers({ ...context, ...configuration, dataDir: configuration.data_dir, outbox: queue.outbox, onBundle, isUsed: (name) => name !== BLOCK_LISTS || dnsLists !== null || (traffic !== null && configuration.traffic.dns.enabled) });
+  const transfers = deps.replay ? null : openTransfers({ ...context, ...configuration, dataDir: configuration.data_dir, outbox: queue.outbox, onBundle, isUsed: isUsedWith({ dnsLists, traffic, configuration }) });
   const takeBack = (name: string, reason: string) => {
     transfers?.bundles.failed(name, reason);
     onBundle(name);
@@ -136,5 +137,13 @@ function wire(
     },
     unwritten: () => queue.outbox.unwritten(),
     stop: () => lifecycle.close(),
+  };
+}
+
+/** Bundles that this probe has a use for, as it is configured. */
+function isUsedWith({ dnsLists, traffic, configuration }: { readonly dnsLists: object | null; readonly traffic: object | null; readonly configuration: RoundContext["configuration"] }) {
+  return (name: string): boolean => {
+    if (name === BLOCK_LISTS) return dnsLists !== null || (traffic !== null && configuration.traffic.dns.enabled);
+    return name !== COUNTRIES || (traffic !== null && configuration.traffic.anomalies.enabled);
   };
 }

@@ -122,6 +122,8 @@ export const ToProcess = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("rules") }),
   /** Another version of the block lists is installed. */
   z.object({ kind: z.literal("names") }),
+  /** Another version of the table of countries is installed. */
+  z.object({ kind: z.literal("countries") }),
   /** The queue has what was `recorded` about this file. */
   z.object({ kind: z.literal("noted"), pcap_id: Id, state: z.string().max(16) }),
 ]);

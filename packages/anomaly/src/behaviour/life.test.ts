@@ -50,6 +50,22 @@ describe("what is usual for a device", () => {
   });
 });
 
+describe("regions of peers", () => {
+  const abroad = (day: number) => BEGIN + day * DAY + 10 * HOUR;
+  const visit = (days: number) => {
+    const { anomalies, watch } = open();
+    const known = days === 0 ? "DE" : "";
+    for (let at = BEGIN; at < BEGIN + 20 * DAY; at += HOUR / 12) watch.flow(flow(at, { region: at < BEGIN + days * DAY ? known : "DE" }));
+    for (let turn = 0; turn < 3; turn += 1) watch.flow(flow(abroad(20) + turn, { region: "BR", responder: "198.51.100.1" }));
+    live(watch, { from: 20 + 10.1 / 24, to: 20.5 });
+    return anomalies.map(({ kind, news }) => [kind, news]);
+  };
+
+  test("are news where others are known for a week, and not when the first of them are known", () => {
+    expect([visit(0), visit(10), visit(15)]).toEqual([[["new_region", ["BR"]]], [["new_region", ["BR"]]], []]);
+  });
+});
+
 describe("a device's life", () => {
   test("goes on where it was before it was frozen: one of which little is known is still learned, and raises nothing meanwhile", () => {
     const { anomalies, watch } = open();
@@ -90,7 +106,7 @@ describe("a device's life", () => {
     live(watch, { from: 8, to: 9 });
     expect(watch.describe("laptop")).toMatchObject({ lifecycle: "learning", firstAt: BEGIN + 8 * DAY });
     watch.resetAll();
-    expect([[...watch.states()], [...watch.save()].filter(({ kind, key }) => kind !== "budget" && key !== "")]).toEqual([[], []]);
+    expect([[...watch.states()], [...watch.save()].filter(({ kind, key }) => kind !== "budget" && kind !== "regions" && key !== "")]).toEqual([[], []]);
     live(watch, { from: 9, to: 17 });
     expect(watch.describe("laptop")?.lifecycle).toBe("active");
   });

@@ -13,6 +13,8 @@ export const DEVICE_ENTRY = "device";
 export const GROUP_ENTRY = "group";
 /** What an entry is of. */
 export const BUDGET_ENTRY = "budget";
+/** What an entry is of. */
+export const REGIONS_ENTRY = "regions";
 
 /** Of a device, in the order in which they are saved. */
 const NUMBERS = ["firstAt", "hours", "regionsMet", "adminPeersMet", "carried", "openSince", "quietHours", "driftUntil"] as const;
@@ -70,6 +72,18 @@ export function readBudget(bytes: Uint8Array): readonly [day: number, taken: num
   const reader = openSealed(bytes);
   const numbers = reader?.take(Float64Array, 2);
   return numbers?.every(Number.isFinite) && reader?.isAtEnd() ? [numbers[0] ?? 0, numbers[1] ?? 0] : null;
+}
+
+/** Since when regions of peers are known; NaN for never. */
+export function writeRegionsSince(since: number): Uint8Array {
+  return seal([Float64Array.of(since)]);
+}
+
+/** @returns `null` for bytes that are damaged or of another version. */
+export function readRegionsSince(bytes: Uint8Array): number | null {
+  const reader = openSealed(bytes);
+  const since = reader?.take(Float64Array, 1);
+  return since && reader?.isAtEnd() ? since[0] ?? null : null;
 }
 
 /** In the order in which they are saved: the wider numbers first. */

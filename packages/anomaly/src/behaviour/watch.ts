@@ -11,7 +11,8 @@ import type { ObservedFlow, ObservedQuery } from "./flow.ts";
 import { createGroups } from "./groups.ts";
 import { createPacketClock } from "./packet-clock.ts";
 import { createHostUse } from "./sketches/host-use.ts";
-import { BUDGET_ENTRY, readBudget, writeBudget } from "./state.ts";
+import { createRegionUse } from "./sketches/region-use.ts";
+import { BUDGET_ENTRY, readBudget, readRegionsSince, REGIONS_ENTRY, writeBudget, writeRegionsSince } from "./state.ts";
 import type { SavedEntry } from "../sealed.ts";
 
 /** How much is followed, and how much is said. */
@@ -74,8 +75,6 @@ export interface BehaviourCounts {
   readonly distrustedHours: number;
 }
 
-/** More than there are countries. */
-const MAX_REGIONS = 512;
 /** Hosts outside of which it is known whether many use them. */
 const MAX_PEERS = 16_384;
 
@@ -89,7 +88,7 @@ export function createBehaviourWatch(deps: {
   const groups = createGroups();
   const devices = createDeviceTable({ maxDevices: bounds.maxDevices, groups });
   let [damaged, suppressed] = [0, 0];
-  const regions = createHostUse(MAX_REGIONS);
+  const regions = createRegionUse();
   const peers = createHostUse(MAX_PEERS);
   const accepted = createAcceptedList();
   const budget = createBudget(bounds.alertsADay);
@@ -121,7 +120,7 @@ export function createBehaviourWatch(deps: {
       if (!flow.isOriginatorInside) return;
       const device = devices.get(flow.originator, flow.at);
       countOriginator(device, flow, isRarePeer);
-      if (flow.region !== "") regions.use(flow.region, flow.originator);
+      if (flow.region !== "") regions.use(flow.region, flow.originator, flow.at);
       watchBeacon(flow, device);
     },
     query(query) {
@@ -151,12 +150,15 @@ export function createBehaviourWatch(deps: {
     restore(entry) {
       const taken = entry.kind === BUDGET_ENTRY ? readBudget(entry.bytes) : null;
       if (taken) budget.restore(taken);
-      const isRead = taken !== null || (beacons.restore(entry) ?? devices.restore(entry));
+      const since = entry.kind === REGIONS_ENTRY ? readRegionsSince(entry.bytes) : null;
+      if (since !== null) regions.restore(since);
+      const isRead = taken !== null || since !== null || (beacons.restore(entry) ?? devices.restore(entry));
       if (!isRead) damaged += 1;
       return isRead;
     },
     *save() {
       yield { kind: BUDGET_ENTRY, key: "", bytes: writeBudget(budget.state()) };
+      yield { kind: REGIONS_ENTRY, key: "", bytes: writeRegionsSince(regions.since()) };
       yield* devices.save();
       yield* beacons.save();
     },

@@ -41,6 +41,8 @@ export const BUNDLE_KINDS = {
   ids: { maxBytes: 64 * MIB, maxParts: 2000, text: "rules of intrusion detection", isOfSite: true },
   // A million names have some 10 MB, packed.
   dns: { maxBytes: 64 * MIB, maxParts: 2000, text: "names that the site's resolver blocks, and for whom", isOfSite: true },
+  // 400,000 ranges of addresses have 7 MB.
+  countries: { maxBytes: 16 * MIB, maxParts: 1, text: "in which country addresses are registered, which the collector makes of a feed", isOfSite: false },
 } as const satisfies Readonly<Record<string, BundleLimits>>;
 
 /** What comes before a manifest in what is signed: nothing else that is ever signed begins so. */

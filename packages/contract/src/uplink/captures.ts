@@ -217,6 +217,7 @@ export const TrafficHealth = z.object({
     suppressed: Count.describe("Anomalies that somebody said are normal."),
     left_out: Count.describe("Anomalies that were not reported, because there were too many in an hour."),
     flows_left_out: Count.describe("Conversations that were not looked at, because there were too many in a second."),
+    countries: Count.optional().describe("Ranges of addresses of which it is known in which country they are registered. 0 while the collector has published none: a new country is not found then. Older probes do not report it."),
     damaged: Count.describe("Saved facts that could not be read. They are learned anew; the file is set aside."),
   }).optional().describe("How the behavior of the site's devices is watched. Since the process began. Older probes do not report it."),
 });

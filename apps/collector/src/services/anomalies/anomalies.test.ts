@@ -24,7 +24,7 @@ beforeEach(async () => {
   gateway = await startTestGateway({
     clock, alerts: true,
     modules(parts) {
-      anomalies = openAnomalies({ ...parts, log: silentLog, onConfigured: async (siteId) => void configured.push(siteId), ask: () => Promise.reject(new Error("nobody is asked here")) }, { keepDays: 30 });
+      anomalies = openAnomalies({ ...parts, log: silentLog, onConfigured: async (siteId) => void configured.push(siteId), ask: () => Promise.reject(new Error("nobody is asked here")), publishCountries: () => Promise.resolve(true) }, { keepDays: 30 });
       return [anomalies];
     },
   });

@@ -1,9 +1,9 @@
 /** Whose consumer a feed's files are for. */
-export type FeedSubject = "cve";
+export type FeedSubject = "cve" | "countries";
 
 /** What is in a feed's files; who reads them chooses the parser by it. */
 export type FeedFormat =
-  | "nvd" | "cve-list" | "kev" | "epss" | "capec-stix" | "cwe-xml" | "attack-stix" | "ctid-mappings" | "ctid-csv" | "debian-tracker" | "osv";
+  | "nvd" | "cve-list" | "kev" | "epss" | "capec-stix" | "cwe-xml" | "attack-stix" | "ctid-mappings" | "ctid-csv" | "debian-tracker" | "osv" | "rir-delegated";
 
 /** A file of a source, below its URL. An empty `path` is the URL itself. `name` is what it is called here and in mirrors. */
 export interface SourceFile {

@@ -302,6 +302,6 @@ describe("what was handed over", () => {
 
 test("all feeds are fetched but the largest, which the configuration may enable", () => {
   const names = (settings: object) => configureFeeds(FEEDS, FeedSettings.parse(settings)).map(({ definition }) => definition.name);
-  expect(names({})).toEqual(["nvd", "kev", "epss", "debian", "osv", "capec", "cwe", "attack", "ctid", "attack-to-cve"]);
-  expect(names({ sources: { "cve-list": { enabled: true }, kev: { enabled: false } } })).toEqual(["nvd", "cve-list", "epss", "debian", "osv", "capec", "cwe", "attack", "ctid", "attack-to-cve"]);
+  expect(names({})).toEqual(["nvd", "kev", "epss", "debian", "osv", "capec", "cwe", "attack", "ctid", "attack-to-cve", "countries"]);
+  expect(names({ sources: { "cve-list": { enabled: true }, kev: { enabled: false } } })).toEqual(["nvd", "cve-list", "epss", "debian", "osv", "capec", "cwe", "attack", "ctid", "attack-to-cve", "countries"]);
 });

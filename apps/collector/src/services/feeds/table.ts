@@ -8,6 +8,7 @@ const itself = (name: string): readonly SourceFile[] => [{ name, path: "" }];
 /** JSON packs to a fifth, at times to a fortieth; a bomb to a thousandth. */
 const MAX_RATIO = 100;
 const PLAIN = { maxRatio: MAX_RATIO, maxShareDropPercent: null, spacingMs: [0, 0] } as const;
+const REGISTRIES = ["afrinic", "apnic", "arin", "lacnic", "ripencc"];
 const DAILY = 24;
 const WEEKLY = 168;
 
@@ -91,5 +92,14 @@ export const FEEDS: readonly FeedDefinition[] = [
       files: itself("AttackToCveMappings.csv"),
     },
     ...PLAIN, maxBytes: 10 * MB, maxUnpackedBytes: 10 * MB, mark: { record: "\nCVE-" }, minRecords: 100, maxDropPercent: 20,
+  },
+  {
+    // RIPE NCC has a copy of each registry's. Of the records only those of addresses are counted.
+    name: "countries", title: "Countries of addresses", subject: "countries", format: "rir-delegated", intervalHours: WEEKLY,
+    source: {
+      kind: "files", url: "https://ftp.ripe.net/pub/stats/",
+      files: REGISTRIES.map((name) => ({ name: `delegated-${name}-extended-latest.txt`, path: `${name}/delegated-${name}-extended-latest` })),
+    },
+    ...PLAIN, maxBytes: 100 * MB, maxUnpackedBytes: 200 * MB, mark: { record: "|ipv" }, minRecords: 200_000, maxDropPercent: 5,
   },
 ];

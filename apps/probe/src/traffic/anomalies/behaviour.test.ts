@@ -2,14 +2,18 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AnomalyDetected, BehaviourReply } from "@lanthorn/contract/uplink";
+import { createCountryTable, TABLE_FILE } from "@lanthorn/anomaly";
 import { type BlockFrame, encodeFrameBlock } from "@lanthorn/packet-io";
 import { createFakeClock, silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { COUNTRIES } from "../../bundles/names.ts";
+import { openBundleStore } from "../../bundles/store.ts";
 import { createHomeNetworks } from "../../intrusions/home-networks.ts";
 import { FoundAnomaly } from "../messages.ts";
 import { createFlowSinks } from "../process/flow-sinks.ts";
-import { BEGIN, LAPTOP, ordinaryDays, scan } from "../testing/site-weeks.ts";
+import { BEGIN, conversation, LAPTOP, ordinaryDays, scan } from "../testing/site-weeks.ts";
 import { openBehaviour } from "./behaviour.ts";
+import { checkCountries } from "./countries.ts";
 import { createOwnNetworks } from "./own-networks.ts";
 import { AnomalySettings } from "./settings.ts";
 import { createSiteDevices } from "./site-devices.ts";
@@ -90,6 +94,32 @@ test("what was learned comes back after a restart, and where it is damaged it is
     await again.behaviour.close();
     expect(existsSync(file)).toBe(true);
   }
+}, 60_000);
+
+test("a country that a device never spoke to is found where the collector published a table of countries, and is left out where it did not", async () => {
+  const abroad = (seconds: number) => [0, 60, 120].flatMap((later) => conversation(seconds + later, LAPTOP, { ip: "198.51.100.9", port: 443 }));
+  const visit = async (days: { readonly from: number; readonly to: number }) => {
+    const site = await openSite();
+    site.live({ from: days.from, to: days.to + 10 / 24 });
+    site.see(abroad(BEGIN + days.to * DAY + 10 * 3600 + 60));
+    site.live({ from: days.to + 10.1 / 24, to: days.to + 1 });
+    await site.behaviour.close();
+    return site;
+  };
+  const blind = await visit({ from: 0, to: 8 });
+  expect([blind.said, blind.behaviour.counters()]).toMatchObject([[], { countries: 0 }]);
+  const table = createCountryTable([{ family: 4, first: 0xcb007100, last: 0xcb0071ff, country: "DE" }, { family: 4, first: 0xc6336400, last: 0xc63364ff, country: "BR" }]);
+  const files = new Map([[TABLE_FILE, Buffer.from(table?.bytes ?? [])]]);
+  expect(() => checkCountries(files)).not.toThrow();
+  expect(() => checkCountries(new Map([[TABLE_FILE, Buffer.from("no table")]]))).toThrow(expect.objectContaining({ code: "bundle-refused" }) as Error);
+  openBundleStore(dataDir, COUNTRIES).install(files);
+  blind.behaviour.loadCountries();
+  await expect.poll(() => blind.behaviour.counters()).toMatchObject({ countries: 2 });
+  // The countries that it always spoke to are no news on the day on which they are known.
+  expect((await visit({ from: 9, to: 11 })).said).toEqual([]);
+  openBundleStore(dataDir, COUNTRIES).install(new Map([[TABLE_FILE, Buffer.from(createCountryTable([{ family: 4, first: 0xcb007100, last: 0xcb0071ff, country: "DE" }, { family: 4, first: 0xc6336400, last: 0xc63364ff, country: "AR" }])?.bytes ?? [])]]));
+  const seeing = await visit({ from: 12, to: 18 });
+  expect(seeing.said).toMatchObject([{ kind: "new_region", news: ["AR"] }]);
 }, 60_000);
 
 test("what is usual is read, frozen and reset at the collector's word, and a restart before the hour is over keeps it", async () => {

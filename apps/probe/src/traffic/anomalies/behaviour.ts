@@ -9,6 +9,7 @@ import { isLinkName } from "../dns/link-names.ts";
 import type { CommandAnswer, FoundAnomaly, ProcessCounters } from "../messages.ts";
 import { toAnomalyData } from "./anomaly-data.ts";
 import { toLearnedBehaviour } from "./learned-behaviour.ts";
+import { createCountries } from "./countries.ts";
 import { observeFlow } from "./observe-flow.ts";
 import type { AnomalySettings } from "./settings.ts";
 import { createSiteDevices } from "./site-devices.ts";
@@ -24,6 +25,8 @@ export interface SiteBehaviour {
   distrust(): void;
   /** Some times a second: goes on with what is to be compared and saved. */
   tick(): void;
+  /** Another table of countries may be installed. */
+  loadCountries(): void;
   configure(part: AnomaliesPart | undefined): void;
   /** Commands of the collector. What they change is saved with the next turn. */
   read(data: CommandData<"behaviour_read">): CommandAnswer;
@@ -48,7 +51,7 @@ const REFUSED: CommandAnswer = { refused: "the probe does not watch the behavior
 
 /** Learns nothing. */
 export const NO_BEHAVIOUR: SiteBehaviour = {
-  onFlow: () => undefined, onMessage: () => undefined, advance: () => undefined, distrust: () => undefined, tick: () => undefined, configure: () => undefined, counters: () => undefined,
+  onFlow: () => undefined, onMessage: () => undefined, advance: () => undefined, distrust: () => undefined, tick: () => undefined, loadCountries: () => undefined, configure: () => undefined, counters: () => undefined,
   read: () => REFUSED, freeze: () => REFUSED, reset: () => REFUSED,
   close: () => Promise.resolve(),
 };
@@ -69,12 +72,14 @@ export async function openBehaviour(deps: {
   const watch = createBehaviourWatch({ bounds: { maxDevices: settings.max_devices, maxPairs: settings.max_pairs, alertsADay: settings.alerts_a_day }, onAnomaly: sayer.say });
   const keeper = await openKeeper({ path: join(deps.dataDir, "anomalies", "state"), watch, log });
   const rate = createFlowRate();
+  const countries = createCountries(deps);
+  await countries.load();
   watch.accept(toAccepted(deps.accepted));
 
   return {
     onFlow(record, at) {
       if (!rate.take(at)) return;
-      const flow = observeFlow(record, at, devices);
+      const flow = observeFlow(record, at, { devices, countries });
       if (flow) watch.flow(flow);
     },
     onMessage(flow, message) {
@@ -94,11 +99,13 @@ export async function openBehaviour(deps: {
       while (isLeft && clock.monotonic() < until) isLeft = watch.work();
       if (!isLeft) keeper.tick();
     },
+    loadCountries: () => void countries.load(),
     configure: (part) => watch.accept(toAccepted(part)),
     ...commandsOf(watch, { clock, onChange: keeper.changed }),
-    counters: () => readCounters(watch, sayer.counts(), rate.leftOut()),
+    counters: () => ({ ...readCounters(watch, sayer.counts(), rate.leftOut()), countries: countries.ranges() }),
     async close() {
       while (watch.work());
+      await countries.close();
       await keeper.close();
     },
   };

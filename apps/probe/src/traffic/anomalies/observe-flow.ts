@@ -1,5 +1,6 @@
 import type { ObservedFlow } from "@lanthorn/anomaly";
 import type { FlowRecord } from "@lanthorn/traffic";
+import type { Countries } from "./countries.ts";
 import type { SiteDevices } from "./site-devices.ts";
 
 /** Zeek's states of connections that nobody took: no answer, a refusal, or given up before there was one. */
@@ -10,7 +11,7 @@ const FAILED: ReadonlySet<FlowRecord["state"]> = new Set(["S0", "REJ", "RSTOS0",
  * @param at Packet time at which its record is made, in seconds.
  * @returns Null where neither end is a host of the site, or the receiver is a group of hosts.
  */
-export function observeFlow(record: FlowRecord, at: number, devices: SiteDevices): ObservedFlow | null {
+export function observeFlow(record: FlowRecord, at: number, { devices, countries }: { readonly devices: SiteDevices; readonly countries: Pick<Countries, "countryOf"> }): ObservedFlow | null {
   const { originator_ip: from, responder_ip: to, originator_mac: fromMac, responder_mac: toMac } = record;
   if (isNobody(from) || isNobody(to) || isGroupMac(toMac)) return null;
   const [originator, responder] = [devices.note(from, fromMac), devices.note(to, toMac)];
@@ -19,8 +20,7 @@ export function observeFlow(record: FlowRecord, at: number, devices: SiteDevices
     at, startedAt: Date.parse(record.started_at) / 1000, originator: originator ?? from, responder: responder ?? to, isOriginatorInside: originator !== null, isResponderInside: responder !== null,
     port: `${record.protocol}/${record.responder_port}`, bytesOut: record.originator_ip_bytes, bytesIn: record.responder_ip_bytes,
     packets: record.originator_packets + record.responder_packets, hasFailed: FAILED.has(record.state),
-    // Where hosts outside are is not known to the probe.
-    region: "", isFirstPart: record.part === 0 && !record.is_midstream,
+    region: responder === null ? countries.countryOf(to) : "", isFirstPart: record.part === 0 && !record.is_midstream,
   };
 }
 

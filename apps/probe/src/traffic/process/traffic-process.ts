@@ -112,6 +112,8 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
           return rules.load();
         case "names":
           return flows.loadNames();
+        case "countries":
+          return parts.behaviour.loadCountries();
       }
     },
     async close() {

@@ -15,8 +15,8 @@ export interface TrafficSupervisor {
   alert(notice: AlertNotice): void;
   /** Has a command of the collector carried out. Does not reject. */
   command<T extends TrafficCommand>(command: T, data: CommandData<T>): Promise<CommandAnswer>;
-  /** Other rules, or other block lists, are installed. */
-  changed(what: "rules" | "names"): void;
+  /** Other rules, other block lists or another table of countries are installed. */
+  changed(what: "rules" | "names" | "countries"): void;
   /** How the engine of intrusion detection does; null before the process has said it. */
   rules(): ProcessCounters["rules"] | null;
   /** The site's settings have changed. */

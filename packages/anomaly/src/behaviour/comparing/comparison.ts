@@ -5,6 +5,7 @@ import type { Groups } from "../groups.ts";
 import { createHourJudge, learnDeviceHour } from "./judge.ts";
 import { slotOf } from "../profile.ts";
 import type { HostUse } from "../sketches/host-use.ts";
+import type { RegionUse } from "../sketches/region-use.ts";
 
 /** Compares hours in pieces, so that nobody waits long for it. */
 export interface HourComparison {
@@ -18,7 +19,7 @@ export interface HourComparison {
 
 /** @param deps.onFound Is given what is found, the strongest first. */
 export function createHourComparison(deps: {
-  readonly devices: DeviceTable; readonly groups: Groups; readonly regions: HostUse; readonly peers: HostUse; readonly onFound: (found: Explained) => void;
+  readonly devices: DeviceTable; readonly groups: Groups; readonly regions: RegionUse; readonly peers: HostUse; readonly onFound: (found: Explained) => void;
 }): HourComparison {
   const { devices, groups } = deps;
   const judge = createHourJudge(deps);

@@ -5,6 +5,7 @@ import { type Groups, metByGroup } from "../groups.ts";
 import { isKnownWell, LEARNING_HOURS_IN_GROUP, moveOn } from "../devices/lifecycle.ts";
 import { learnHour } from "../profile.ts";
 import type { HostUse } from "../sketches/host-use.ts";
+import type { RegionUse } from "../sketches/region-use.ts";
 import { SITE_KEY } from "../state.ts";
 import { learnMet } from "../devices/usual.ts";
 
@@ -32,9 +33,10 @@ export interface Judged {
 }
 
 /** Compares the closed hour of all devices, a device at each step, and gives those for which something unusual has begun. */
-export function createHourJudge({ groups, regions, peers }: { readonly groups: Groups; readonly regions: HostUse; readonly peers: HostUse }) {
-  function newsOf(device: Device): Clue[] {
-    device.closed.news = device.closed.news.filter(({ kind, what }) => kind !== "region" || !regions.isCommon(what));
+export function createHourJudge({ groups, regions, peers }: { readonly groups: Groups; readonly regions: Pick<RegionUse, "isCommon" | "areKnown">; readonly peers: HostUse }) {
+  function newsOf(device: Device, at: number): Clue[] {
+    const isNews = (region: string) => regions.areKnown(at) && !regions.isCommon(region);
+    device.closed.news = device.closed.news.filter(({ kind, what }) => kind !== "region" || isNews(what));
     const group = groups.get(device.group);
     const days = device.hours / HOURS_A_DAY;
     return device.closed.news.map((news): Clue => {
@@ -55,7 +57,7 @@ export function createHourJudge({ groups, regions, peers }: { readonly groups: G
     if (device.key !== SITE_KEY && device.hours > 0 && device.hours % HOURS_A_DAY === 0 && device.lifecycle !== "frozen") device.group = device.leading.group();
     moveOn(device, groups, at);
     forgiveFirst(device);
-    const news = newsOf(device);
+    const news = newsOf(device, at);
     // One that was frozen while it was learned is as little known as it was.
     const isKnown = device.lifecycle === "active" || (device.lifecycle === "frozen" && isKnownWell(device, groups));
     if (!isKnown || device.key === SITE_KEY) return [];

@@ -7,7 +7,7 @@ import type { Fetched, FetchContext } from "./context.ts";
 import { packingOf } from "./download.ts";
 
 const MAX_FILES = 1000;
-const FEED_FILE = /\.(?:json|jsonl|csv|xml|zip)(?:\.gz|\.xz)?$/;
+const FEED_FILE = /\.(?:json|jsonl|csv|xml|txt|zip)(?:\.gz|\.xz)?$/;
 
 /**
  * Takes files that lie on this machine, or are mounted there: one, or all of a folder in the order of their names. They stay where they

@@ -122,7 +122,7 @@ async function consume(deps: UpdateDependencies, feeds: readonly ConfiguredFeed[
       progress.set(row.name, { state: "imported" });
       await store.set(row.name, {
         // Data that were built before do not have it.
-        is_pending: 0, consumed_at: deps.loaded()?.builtAt ?? toInstant(clock.now()), ...(row.error_code === IMPORT_FAILED && { failures: 0, error_code: null, error: null }),
+        is_pending: 0, consumed_at: (subject === "cve" ? deps.loaded()?.builtAt : undefined) ?? toInstant(clock.now()), ...(row.error_code === IMPORT_FAILED && { failures: 0, error_code: null, error: null }),
       });
     }
   } catch (error) {

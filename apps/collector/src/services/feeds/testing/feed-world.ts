@@ -66,6 +66,8 @@ export interface FeedWorld {
 /** @param options.sources TOML's `feeds.sources`, to which `url` is added for those that `paths` names. */
 export async function startFeedWorld(options: {
   readonly only?: readonly string[]; readonly settings?: (server: FeedServer) => object; readonly random?: () => number;
+  /** Other feeds than those of `TEST_TABLE`, and who takes those of addresses. */
+  readonly table?: readonly FeedDefinition[]; readonly countries?: ConsumeFeeds;
 } = {}): Promise<FeedWorld> {
   const server = await startFeedServer();
   const clock = createFakeClock(Date.UTC(2026, 10, 20));
@@ -82,8 +84,9 @@ export async function startFeedWorld(options: {
   let configured = 20;
   const open = (given: ServiceParts, changed: Partial<FeedsDependencies> = {}) => openFeeds({ data_dir: directory, feeds: settings }, {
     ...given, version: "test", operatorTenant: () => Promise.resolve(tenantId), loaded: () => loaded, random: options.random ?? (() => 0.5),
-    table: TEST_TABLE.filter(({ name }) => (options.only ?? ["kev"]).includes(name)),
+    table: options.table ?? TEST_TABLE.filter(({ name }) => (options.only ?? ["kev"]).includes(name)),
     consumers: {
+      ...(options.countries && { countries: options.countries }),
       async cve(handed, given) {
         consumed.push(handed);
         const unused = await consumer(handed, given);
