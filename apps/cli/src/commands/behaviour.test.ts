@@ -16,16 +16,16 @@ const BEHAVIOUR: LearnedBehaviour = {
 };
 const connect = (calls: object) => ({ rest: calls }) as unknown as Connection;
 const behaviourOf = (probes: DeviceBehaviour["probes"]): DeviceBehaviour => ({ device_id: DEVICE, site_id: DEVICE, probes });
-const known = { probe_id: PROBE, name: "box", problem: null, behaviour: BEHAVIOUR };
+const known = { probe_id: PROBE, name: "box", problem: null, other_hosts: "none", behaviour: BEHAVIOUR } as const;
 
 test("what is usual is shown by hour, with hosts and ports, and nothing of it reaches the terminal's controls", async () => {
-  const probes = [known, { probe_id: DEVICE, name: "blind", problem: "it does not watch", behaviour: null }, { probe_id: DEVICE, name: "other", problem: null, behaviour: null }];
+  const probes = [known, { probe_id: DEVICE, name: "blind", problem: "it does not watch", other_hosts: null, behaviour: null }, { probe_id: DEVICE, name: "other", problem: null, other_hosts: null, behaviour: null }];
   const text = formatAnswer(await showBehaviour(connect({ readDeviceBehaviour: () => Promise.resolve(behaviourOf(probes)) }), DEVICE), false);
   const lines = text.split("\n");
   expect(lines[0]).toMatch(/^box: 02:00:00:00:00:07 is drifted since .*, 212 hours learned$/);
   expect(lines).toContain(`bytes_out     ${" ".repeat(8)}${"█".repeat(9)}${" ".repeat(7)}  ${" ".repeat(12)}${"·".repeat(12)}  4.0 MB at most`);
   expect(lines.filter((line) => /^ +\d+ %/.test(line))).toEqual(["  92 %  203.0.113.7?[2J", " 100 %  uses tcp/443"]);
-  expect(text).toMatch(/too little is known of them yet[^]*something unusual goes on[^]*learned anew until/);
+  expect(text).toMatch(/too little is known of them yet[^]*at an access port[^]*something unusual goes on[^]*learned anew until/);
   expect(lines.slice(-2)).toEqual(["blind: it does not watch", "other: it does not know the device"]);
   expect(text).not.toContain("\u001B");
 });

@@ -15,6 +15,7 @@ export type ModelChange = "freeze" | "unfreeze" | "reset";
 
 /** Features that say most, in the order in which they are shown. */
 const SHOWN = ["flows", "bytes_out", "bytes_in", "peers", "names", "failed_flows"];
+const ACCESS_PORT = "it is at an access port: of other devices only presence, DHCP and other broadcasts are learned";
 const KINDS = [["peers", "Hosts"], ["ports", "Ports"], ["names", "Names"]] as const;
 
 /** What is usual for a device, by hour, with whom it usually speaks. @throws CliError `not-found`. */
@@ -50,13 +51,14 @@ async function findProbe(rest: Connection["rest"], name: string): Promise<string
   return found.probe_id;
 }
 
-function linesOf({ name, problem, behaviour }: DeviceBehaviour["probes"][number]): readonly string[] {
+function linesOf({ name, problem, other_hosts: otherHosts, behaviour }: DeviceBehaviour["probes"][number]): readonly string[] {
   if (problem !== null) return [`${name}: ${problem}`];
   if (behaviour === null) return [`${name}: it does not know the device`];
   const { device, lifecycle, lifecycle_since: since, known_since: known, hours_learned: hours, unusual_since: unusual, relearned_until: relearned, group, is_group_known: isGroupKnown } = behaviour;
   return [
     `${name}: ${device} is ${lifecycle} since ${shortTime(since)}, known since ${shortTime(known)}, ${hours} hours learned`,
     ...(group === "" ? [] : [`devices like it: ${group}${isGroupKnown ? "" : " (too little is known of them yet)"}`]),
+    ...(otherHosts === "none" ? [ACCESS_PORT] : []),
     ...(unusual === null ? [] : [`something unusual goes on since ${shortTime(unusual)}: nothing is learned meanwhile`]),
     ...(relearned === null ? [] : [`learned anew until ${shortTime(relearned)}`]),
     "", ...plotsOf(behaviour),

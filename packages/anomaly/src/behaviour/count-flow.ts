@@ -1,7 +1,7 @@
 import { hashText } from "../fnv.ts";
 import type { Device, News } from "./devices/device.ts";
 import { type Feature, PLACE } from "./features.ts";
-import { isAdminFlow, type ObservedFlow, type ObservedQuery } from "./flow.ts";
+import { isAdminFlow, type ObservedBroadcast, type ObservedFlow, type ObservedQuery } from "./flow.ts";
 import { meet } from "./devices/usual.ts";
 
 /** News of one device and hour that are kept. */
@@ -55,6 +55,13 @@ export function countResponder(device: Device, flow: ObservedFlow): void {
   device.leading.add(`offers ${flow.port}`);
   if (!flow.hasFailed) meet(device.hour.met, "ports", `offers ${flow.port}`);
   add(device, "peers", device.hour.distinct.peers.add(hashText(flow.originator)));
+}
+
+/** Counts what was said to all. */
+export function countBroadcast(device: Device, { port, packets }: ObservedBroadcast): void {
+  add(device, "broadcasts", packets);
+  meet(device.hour.met, "ports", `says ${port}`);
+  device.hour.bucket[PLACE.presence] = 1;
 }
 
 /** Counts a question for a name. */

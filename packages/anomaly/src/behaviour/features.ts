@@ -1,13 +1,13 @@
 /** What is counted of a device or of the site, in the order in which it is kept and saved. */
 export const FEATURES = [
   "bytes_out", "bytes_in", "packets", "flows", "failed_flows", "peers", "ports", "names", "new_peers", "new_ports", "dns_queries", "nxdomain_share",
-  "fan_out", "east_west_share", "bytes_outside", "bytes_to_rare", "presence",
+  "fan_out", "east_west_share", "bytes_outside", "bytes_to_rare", "presence", "broadcasts",
 ] as const;
 /** One of `FEATURES`. */
 export type Feature = (typeof FEATURES)[number];
 
 /** Features of which only the largest counts, because they rise together. */
-export type Family = "volume" | "reach" | "failure" | "names";
+export type Family = "volume" | "reach" | "failure" | "names" | "broadcasts";
 
 /** How a feature is compared. */
 export interface FeatureRule {
@@ -47,6 +47,7 @@ export const RULES: Readonly<Record<Feature, FeatureRule>> = {
   bytes_outside: { ...amount, noise: 1e6, unit: 0.7, weight: 0.7 },
   bytes_to_rare: { ...amount, noise: 1e6, unit: 0.7, weight: 1.5 },
   presence: { ...amount, unit: 0.4 },
+  broadcasts: { ...amount, noise: 5, weight: 0.5, hourWeight: 1, family: "broadcasts" },
 };
 
 /** Where each feature stands in what is kept. */

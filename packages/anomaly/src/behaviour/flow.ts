@@ -22,6 +22,15 @@ export interface ObservedFlow {
   readonly isFirstPart: boolean;
 }
 
+/** What a device says to all or to a group, which is heard also where only an access port is seen: DHCP, mDNS, SSDP. */
+export interface ObservedBroadcast {
+  readonly at: number;
+  readonly device: string;
+  /** Protocol and the receivers' port, as `udp/67`. */
+  readonly port: string;
+  readonly packets: number;
+}
+
 /** A device's question for a name, with its answer. */
 export interface ObservedQuery {
   readonly at: number;

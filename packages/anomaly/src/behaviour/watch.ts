@@ -2,17 +2,17 @@ import { createBeaconWatch } from "../beacon/watch.ts";
 import { type Accepted, createAcceptedList } from "./accepted.ts";
 import { type Anomaly, explainBeacon, type Explained } from "./anomaly.ts";
 import { createBudget } from "./budget.ts";
-import { countOriginator, countQuery, countResponder } from "./count-flow.ts";
+import { countBroadcast, countOriginator, countQuery, countResponder } from "./count-flow.ts";
 import { createHourComparison } from "./comparing/comparison.ts";
 import type { Device, Lifecycle } from "./devices/device.ts";
 import { createDeviceTable, type DeviceState } from "./devices/device-table.ts";
 import { describeDevice, type DeviceBehaviour } from "./devices/describe-device.ts";
-import type { ObservedFlow, ObservedQuery } from "./flow.ts";
+import type { ObservedBroadcast, ObservedFlow, ObservedQuery } from "./flow.ts";
 import { createGroups } from "./groups.ts";
 import { createPacketClock } from "./packet-clock.ts";
 import { createHostUse } from "./sketches/host-use.ts";
 import { createRegionUse } from "./sketches/region-use.ts";
-import { BUDGET_ENTRY, readBudget, readRegionsSince, REGIONS_ENTRY, writeBudget, writeRegionsSince } from "./state.ts";
+import { createSaving } from "./saving.ts";
 import type { SavedEntry } from "../sealed.ts";
 
 /** How much is followed, and how much is said. */
@@ -28,6 +28,7 @@ export interface BehaviourBounds {
 export interface BehaviourWatch {
   readonly flow: (flow: ObservedFlow) => void;
   readonly query: (query: ObservedQuery) => void;
+  readonly broadcast: (broadcast: ObservedBroadcast) => void;
   /** Packet time has come so far: buckets and hours that are over are closed. Frames without a flow move it too. */
   readonly advance: (at: number) => void;
   /**
@@ -87,12 +88,13 @@ export function createBehaviourWatch(deps: {
   const { bounds } = deps;
   const groups = createGroups();
   const devices = createDeviceTable({ maxDevices: bounds.maxDevices, groups });
-  let [damaged, suppressed] = [0, 0];
+  let suppressed = 0;
   const regions = createRegionUse();
   const peers = createHostUse(MAX_PEERS);
   const accepted = createAcceptedList();
   const budget = createBudget(bounds.alertsADay);
   const beacons = createBeaconWatch({ maxPairs: bounds.maxPairs, maxDevices: bounds.maxDevices });
+  const saving = createSaving({ budget, regions, devices, beacons });
   const comparison = createHourComparison({ devices, groups, regions, peers, onFound: say });
   const clock = createPacketClock({ devices, onHour: comparison.begin });
 
@@ -129,6 +131,11 @@ export function createBehaviourWatch(deps: {
       countQuery(devices.site(), query);
       countQuery(devices.get(query.device, query.at), query);
     },
+    broadcast(broadcast) {
+      if (!Number.isFinite(broadcast.at + broadcast.packets)) return;
+      clock.advance(broadcast.at);
+      for (const device of [devices.site(), devices.get(broadcast.device, broadcast.at)]) countBroadcast(device, broadcast);
+    },
     advance: clock.advance,
     work: comparison.work,
     distrustHour: clock.distrustHour,
@@ -147,21 +154,8 @@ export function createBehaviourWatch(deps: {
       return device && describeDevice(device, groups);
     },
     states: devices.states,
-    restore(entry) {
-      const taken = entry.kind === BUDGET_ENTRY ? readBudget(entry.bytes) : null;
-      if (taken) budget.restore(taken);
-      const since = entry.kind === REGIONS_ENTRY ? readRegionsSince(entry.bytes) : null;
-      if (since !== null) regions.restore(since);
-      const isRead = taken !== null || since !== null || (beacons.restore(entry) ?? devices.restore(entry));
-      if (!isRead) damaged += 1;
-      return isRead;
-    },
-    *save() {
-      yield { kind: BUDGET_ENTRY, key: "", bytes: writeBudget(budget.state()) };
-      yield { kind: REGIONS_ENTRY, key: "", bytes: writeRegionsSince(regions.since()) };
-      yield* devices.save();
-      yield* beacons.save();
-    },
-    counts: () => ({ ...devices.counts(), ...clock.counts(), damaged, suppressed }),
+    restore: saving.restore,
+    save: saving.save,
+    counts: () => ({ ...devices.counts(), ...clock.counts(), damaged: saving.damaged(), suppressed }),
   };
 }

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { ANOMALY_KINDS } from "../events/security.ts";
 import { LearnedBehaviour } from "../uplink/anomalies.ts";
 import { TrafficHealth } from "../uplink/captures.ts";
+import { ProbeCoverage } from "../uplink/coverage.ts";
 import { Id, Instant, Severity } from "../values.ts";
 import { BooleanQuery, IdPageQuery, listQuery, PeriodQuery } from "./envelopes.ts";
 
@@ -94,12 +95,18 @@ export type AnomalyFeedback = z.infer<typeof AnomalyFeedback>;
 /** Of one site, or of all. */
 export const AnomalyFeedbackQuery = IdPageQuery.extend({ site_id: Id.optional().describe("Only this site.") });
 
+const OtherHosts = ProbeCoverage.shape.other_hosts.shape.value.nullable().describe(
+  "What the probe sees of what other hosts say to each other. `both_ways`: all of it, as on a mirror port. `one_way`: some. `none`: it is at an access port, and of devices other than itself only presence, DHCP and other broadcasts are learned. "
+    + "Null while it is not known: it has not looked yet, or reads its traffic from another interface.",
+);
+
 /** How the behavior of the devices of a site is watched by one probe. */
 export const AnomalyModel = z.object({
   probe_id: Id.describe("The probe."),
   site_id: Id.describe("Its site."),
   name: z.string().describe("The probe's name."),
   is_online: z.boolean().describe("Whether the probe is there now."),
+  other_hosts: OtherHosts,
   state: TrafficHealth.shape.anomaly.unwrap().nullable().describe("How many devices it knows, in which state, and what it found, as it reported last. Null where it does not watch: it reads no traffic, or is too old."),
 });
 export type AnomalyModel = z.infer<typeof AnomalyModel>;
@@ -112,6 +119,7 @@ export const DeviceBehaviour = z.object({
     probe_id: Id.describe("The probe."),
     name: z.string().describe("The probe's name."),
     problem: z.string().nullable().describe("Why it is not known what the probe learned, in words: it is away, or reads no traffic. Null where it answered."),
+    other_hosts: OtherHosts,
     behaviour: LearnedBehaviour.nullable().describe("What is usual for the device. Null where the probe does not know the device, or did not answer."),
   })).describe("The site's probes that are not revoked, at most 16. What is learned stays on the probe: each is asked."),
 });

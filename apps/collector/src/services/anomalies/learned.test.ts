@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { AnomalyModelChange, DeviceBehaviour, type TrafficHealth } from "@lanthorn/contract";
+import { AnomalyModelChange, DeviceBehaviour, type ProbeHealth, type TrafficHealth } from "@lanthorn/contract";
 import { createId, toInstant } from "@lanthorn/runtime";
 import { expect, test } from "vitest";
 import { openPcapBench, type PcapBench, type RecordingProbe } from "../pcap/testing/pcap-bench.ts";
@@ -8,6 +8,12 @@ const MAC = "00:80:77:0c:22:01";
 const REPLY = JSON.parse(readFileSync(new URL("../../../../../packages/contract/samples/v1/reply-behaviour-read.json", import.meta.url), "utf8")) as { data: Record<string, unknown> };
 const STATE: NonNullable<TrafficHealth["anomaly"]> = {
   learning: 2, active: 7, drifted: 0, frozen: 0, evicted: 0, compared_hours: 30, distrusted_hours: 1, clock_steps: 0, found: 1, held_back: 0, suppressed: 0, left_out: 0, flows_left_out: 0, damaged: 0,
+};
+
+const since = "2026-11-20T08:00:00.000Z";
+const unseen = { value: false, since };
+const COVERAGE: ProbeHealth["coverage"] = {
+  vlans: { value: [], since }, other_hosts: { value: "none", since }, gateway: { value: "answers", since }, lldp: unseen, cdp: unseen, spanning_tree: unseen, ipv6: unseen, dhcp: { value: "asked", since },
 };
 
 /** A device with a second interface and an address that it has no more. */
@@ -24,8 +30,8 @@ async function addDevice({ stack: { database: { db }, tenantId, siteId } }: Pcap
 }
 
 async function watches(bench: PcapBench, { probeId }: RecordingProbe): Promise<void> {
-  const traffic: TrafficHealth = { state: "running", error: null, memory_bytes: 1, restarts: 0, gap: null, interfaces: [], shed: [], ring: { seconds: 0, bytes: 0 }, captures: [], continuous: null, anomaly: STATE };
-  await bench.stack.database.db.updateTable("probes").set({ health: JSON.stringify({ traffic }) }).where("id", "=", probeId).execute();
+  const traffic: TrafficHealth = { state: "running", error: null, memory_bytes: 1, restarts: 0, gap: null, interfaces: [{ name: "eth1", up: true, frames: 1, octets: 1, dropped_by_kernel: 0 }], shed: [], ring: { seconds: 0, bytes: 0 }, captures: [], continuous: null, anomaly: STATE };
+  await bench.stack.database.db.updateTable("probes").set({ health: JSON.stringify({ traffic, interface: { name: "eth1", up: true }, coverage: COVERAGE }) }).where("id", "=", probeId).execute();
 }
 
 test("what is usual for a device is asked of the probes of its site, each of which answers or says why not", async () => {
@@ -36,8 +42,9 @@ test("what is usual for a device is asked of the probes of its site, each of whi
   const read = async () => DeviceBehaviour.parse((await bench.call("GET", `/devices/${device}/behaviour`)).body).probes;
   const of = async (one: RecordingProbe) => (await read()).find(({ probe_id: id }) => id === one.probeId);
   probe.handlers.behaviour_read = () => ({ data: REPLY.data });
-  expect(await of(probe)).toMatchObject({ problem: null, behaviour: { device: MAC, lifecycle: "active", peers: [{ name: "203.0.113.7", share: 0.92 }] } });
+  expect(await of(probe)).toMatchObject({ problem: null, other_hosts: "none", behaviour: { device: MAC, lifecycle: "active", peers: [{ name: "203.0.113.7", share: 0.92 }] } });
   expect(probe.sent("behaviour_read").at(-1)?.data).toEqual({ devices: [MAC, "00:80:77:0c:22:02", "10.0.0.7", "10.0.0.9"] });
+  expect((await bench.call("GET", "/anomalies/models")).body.data.map((one: { other_hosts: unknown }) => one.other_hosts).toSorted()).toEqual(["none", null]);
   expect([await of(blind), blind.heard]).toMatchObject([{ problem: expect.stringContaining("does not watch") as string, behaviour: null }, []]);
   for (const [answer, problem] of [
     [{ data: { behaviour: null } }, null], [{ data: { behaviour: { device: 7 } } }, "its answer cannot be read"], [{ refused: "the traffic process is busy", reason: "not-now" }, "the traffic process is busy"],

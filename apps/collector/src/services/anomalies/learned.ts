@@ -35,8 +35,9 @@ export function createLearnedService({ store, audit, ask }: { readonly store: An
   };
 
   async function readOne(tenantId: string, probe: WatchingProbe, names: readonly string[]): Promise<DeviceBehaviour["probes"][number]> {
-    const about = { probe_id: probe.id, name: probe.name };
-    if (toModel(probe).state === null) return { ...about, problem: NOT_WATCHING, behaviour: null };
+    const { state, other_hosts: otherHosts } = toModel(probe);
+    const about = { probe_id: probe.id, name: probe.name, other_hosts: otherHosts };
+    if (state === null) return { ...about, problem: NOT_WATCHING, behaviour: null };
     if (names.length === 0) return { ...about, problem: null, behaviour: null };
     try {
       const answer = BehaviourReply.safeParse(await ask({ tenantId, probeId: probe.id }, "behaviour_read", { devices: [...names] }, "device_id"));

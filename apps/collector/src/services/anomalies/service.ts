@@ -142,10 +142,12 @@ function toFeedback({ id, site_id, kind, device, device_group: group, reason, cr
   return { id, site_id, kind: kind as AnomalyKind, device, group, reason, created_by, created_at, until };
 }
 
-const ReportedHealth = ProbeHealth.pick({ traffic: true });
+const ReportedHealth = ProbeHealth.pick({ traffic: true, coverage: true, interface: true }).partial();
 
 /** What a probe reported of what it learns. */
 export function toModel({ id, site_id, name, presence, health }: WatchingProbe): AnomalyModel {
   const reported = health === null ? null : ReportedHealth.safeParse(JSON.parse(health));
-  return { probe_id: id, site_id, name, is_online: presence === "online", state: (reported?.success ? reported.data.traffic?.anomaly : undefined) ?? null };
+  const { traffic, coverage, interface: own } = reported?.success ? reported.data : {};
+  const isSame = traffic?.interfaces.some((one) => one.name === own?.name) === true;
+  return { probe_id: id, site_id, name, is_online: presence === "online", other_hosts: (isSame ? coverage?.other_hosts.value : undefined) ?? null, state: traffic?.anomaly ?? null };
 }

@@ -28,6 +28,7 @@ const WORDS: Readonly<Record<string, readonly [text: string, unit: "bytes" | "nu
   peers: ["different hosts", "number"], ports: ["different ports", "number"], names: ["different names", "number"], new_peers: ["new hosts", "number"], new_ports: ["new ports", "number"],
   dns_queries: ["DNS queries", "number"], nxdomain_share: ["share of names that do not exist", "share"], fan_out: ["different hosts of the site", "number"],
   east_west_share: ["share of bytes within the site", "share"], bytes_outside: ["bytes sent out of the site", "bytes"], bytes_to_rare: ["bytes sent to hosts that few devices use", "bytes"],
+  broadcasts: ["messages to all hosts or a group of them", "number"],
   presence: ["five-minute spans with traffic", "number"], new_region: ["new country or operator", "number"], new_admin_peer: ["new session of administration", "number"], beacon: ["likeness to a beacon", "share"],
 };
 

@@ -122,6 +122,29 @@ test("a country that a device never spoke to is found where the collector publis
   expect(seeing.said).toMatchObject([{ kind: "new_region", news: ["AR"] }]);
 }, 60_000);
 
+test("at an access port presence and broadcasts are learned: a device that is never there at night is found when it is", async () => {
+  const { said, see, behaviour } = await openSite();
+  const host = { ip: LAPTOP.ip, mac: LAPTOP.mac };
+  const mdns = (seconds: number) => conversation(seconds, host, { ip: "224.0.0.251", mac: "01:00:5e:00:00:fb", port: 5353 }, false);
+  const dhcp = (seconds: number) => conversation(seconds, { ip: "0.0.0.0", mac: LAPTOP.mac }, { ip: "255.255.255.255", mac: "ff:ff:ff:ff:ff:ff", port: 67 }, false);
+  // Something is heard all the time, as switches and routers are.
+  const other = (seconds: number) => conversation(seconds, { ip: "10.0.0.1", mac: "02:00:00:00:00:fe" }, { ip: "224.0.0.1", mac: "01:00:5e:00:00:01", port: 5353 }, false);
+  const live = (days: { readonly from: number; readonly to: number }, isThere: (hour: number) => boolean) => {
+    for (let seconds = BEGIN + days.from * DAY; seconds < BEGIN + days.to * DAY; seconds += 300) {
+      const hour = (seconds % DAY) / 3600;
+      see([...other(seconds), ...(isThere(hour) ? [...(seconds % DAY === 8 * 3600 ? dhcp(seconds + 1) : []), ...Array.from({ length: 8 }, (_, turn) => mdns(seconds + 2 + 30 * turn)).flat()] : [])]);
+    }
+  };
+  live({ from: 0, to: 17 }, (hour) => hour >= 8 && hour < 17);
+  expect(said).toEqual([]);
+  const { behaviour: usual } = BehaviourReply.parse((behaviour.read({ devices: [LAPTOP.mac] }) as { data: unknown }).data);
+  const of = (feature: string) => usual?.features.find(({ name }) => name === feature)?.workdays.usual ?? [];
+  expect([of("presence")[10], of("presence")[3], of("flows")[10]]).toEqual([expect.closeTo(12, 0), 0, 0]);
+  expect(usual?.ports.map(({ name }) => name).toSorted()).toEqual(["says udp/5353", "says udp/67"]);
+  live({ from: 17, to: 17.25 }, (hour) => hour >= 2 && hour < 4);
+  expect(said).toMatchObject([{ kind: "unusual_hour", device: LAPTOP.mac }]);
+}, 60_000);
+
 test("what is usual is read, frozen and reset at the collector's word, and a restart before the hour is over keeps it", async () => {
   const first = await openSite();
   first.live({ from: 0, to: 8 });

@@ -10,7 +10,7 @@ import type { CommandAnswer, FoundAnomaly, ProcessCounters } from "../messages.t
 import { toAnomalyData } from "./anomaly-data.ts";
 import { toLearnedBehaviour } from "./learned-behaviour.ts";
 import { createCountries } from "./countries.ts";
-import { observeFlow } from "./observe-flow.ts";
+import { observeBroadcast, observeFlow } from "./observe-flow.ts";
 import type { AnomalySettings } from "./settings.ts";
 import { createSiteDevices } from "./site-devices.ts";
 import { readStateFile, writeStateFile } from "./state-file.ts";
@@ -81,6 +81,8 @@ export async function openBehaviour(deps: {
       if (!rate.take(at)) return;
       const flow = observeFlow(record, at, { devices, countries });
       if (flow) watch.flow(flow);
+      const broadcast = flow ? null : observeBroadcast(record, at, devices);
+      if (broadcast) watch.broadcast(broadcast);
     },
     onMessage(flow, message) {
       if (message.protocol !== "dns" || !message.message.isResponse) return;

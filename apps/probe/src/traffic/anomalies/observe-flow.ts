@@ -1,4 +1,4 @@
-import type { ObservedFlow } from "@lanthorn/anomaly";
+import type { ObservedBroadcast, ObservedFlow } from "@lanthorn/anomaly";
 import type { FlowRecord } from "@lanthorn/traffic";
 import type { Countries } from "./countries.ts";
 import type { SiteDevices } from "./site-devices.ts";
@@ -22,6 +22,18 @@ export function observeFlow(record: FlowRecord, at: number, { devices, countries
     packets: record.originator_packets + record.responder_packets, hasFailed: FAILED.has(record.state),
     region: responder === null ? countries.countryOf(to) : "", isFirstPart: record.part === 0 && !record.is_midstream,
   };
+}
+
+/**
+ * What a device says to all or to a group: all that is heard of others where only an access port is seen.
+ * @returns Null where its receiver is one host, or its sender is none of the site's.
+ */
+export function observeBroadcast(record: FlowRecord, at: number, devices: SiteDevices): ObservedBroadcast | null {
+  const { originator_ip: from, responder_ip: to, originator_mac: mac, responder_mac: toMac } = record;
+  if (!isNobody(to) && !isGroupMac(toMac)) return null;
+  // Who asks for an address by DHCP has none yet.
+  const device = !isNobody(from) ? devices.note(from, mac) : mac !== null && !isGroupMac(mac) ? devices.nameOf(mac) : null;
+  return device === null ? null : { at, device, port: `${record.protocol}/${record.responder_port}`, packets: record.originator_packets };
 }
 
 /** Multicast, broadcast, and addresses of who has none yet. RFC 1112, RFC 919, RFC 4291. */

@@ -6,6 +6,8 @@ export interface SiteDevices {
   note(ip: string, mac: string | null): string | null;
   /** The device that had the address last; null while there is none. */
   nameAt(ip: string): string | null;
+  /** A device of which only the MAC address is known. @returns Null for one that forwards packets of others. */
+  nameOf(mac: string): string | null;
   /** Where it is; "" for what is not known. */
   placeOf(device: string): { readonly ip: string; readonly mac: string };
 }
@@ -59,6 +61,7 @@ export function createSiteDevices(isInside: (ip: string) => boolean): SiteDevice
       return name;
     },
     nameAt: (ip) => nameByIp.get(ip) ?? null,
+    nameOf: (mac) => (senders.get(mac)?.isRouter === true ? null : mac),
     placeOf: (device) => ({ ip: ipByName.get(device) ?? (isMac(device) ? "" : device), mac: isMac(device) ? device : "" }),
   };
 }
