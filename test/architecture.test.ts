@@ -62,7 +62,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["sources"],
     [
       "deliveries", "replicas", "retention", "services/alerts", "services/anomalies", "services/backups", "services/baselines", "services/config-versions", "services/cve", "services/dns", "services/guards", "services/honeypots", "services/ids", "services/ipam",
-      "services/license", "services/pcap", "services/scans", "services/topology",
+      "services/license", "services/pcap", "services/scans", "services/topology", "services/workspace",
     ],
     ["ingest", "services/audit", "services/events"],
     ["metrics", "services/files"],

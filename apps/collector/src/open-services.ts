@@ -39,6 +39,7 @@ import { openPcap } from "./services/pcap/open.ts";
 import { openSites } from "./services/sites/open.ts";
 import { createTopology } from "./services/topology/topology.ts";
 import { openVault } from "./services/vault/open.ts";
+import { openWorkspace } from "./services/workspace/open.ts";
 
 /** What services use of the rest of the collector, beside its base. */
 interface ServiceLinks {
@@ -117,6 +118,7 @@ export async function openServices(
     diplomat,
     openDevices(configuration, { ...parts, merges, neighborsOf: topology.neighborsOf, cvesOf: cve.cvesOf, devicesWith: cve.devicesWith, ...createVendorLookup() }),
     topology,
+    openWorkspace(own),
     openEvents(configuration, parts),
     openSites({ ...own, onConfigured: onSite }),
     scans,

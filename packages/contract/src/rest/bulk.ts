@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { Id } from "../values.ts";
 
-/** The most records that one bulk change is of. */
-export const MAX_BULK = 100_000;
+/** The most records that one bulk change is of: it is to end within a request's time limit. */
+export const MAX_BULK = 10_000;
 const MAX_BULK_IDS = 1000;
 
 /**
@@ -16,7 +16,7 @@ export function bulkRequest<Filter extends z.ZodType, Change extends z.ZodType>(
       .describe(`Ids of the records, at most ${MAX_BULK_IDS}, instead of \`filter\`.`),
     expected_count: z.int().min(0).max(MAX_BULK)
       .describe(`How many records it is to be of, as the list's \`meta.total\`; at most ${MAX_BULK}. If another number matches, nothing is changed.`),
-    change,
+    change: change.describe("What is done to each of them."),
   }).refine(({ filter: text, ids }) => (text === undefined) !== (ids === undefined), { path: ["filter"], message: "either filter or ids is needed, and not both" });
 }
 

@@ -24,11 +24,12 @@ import { pcapOperations } from "./operations/pcap.ts";
 import { scansOperations } from "./operations/scans.ts";
 import { topologyOperations } from "./operations/topology.ts";
 import { vaultOperations } from "./operations/vault.ts";
+import { workspaceOperations } from "./operations/workspace.ts";
 
 /** Every operation of the REST interface. */
 export const OPERATIONS = {
   ...healthOperations, ...agentsOperations, ...bundlesOperations, ...filesOperations, ...sitesOperations, ...alertsOperations,
   ...auditOperations, ...authOperations, ...backupsOperations, ...configVersionsOperations, ...devicesOperations, ...webhooksOperations,
-  ...eventsOperations, ...ipamOperations, ...licenseOperations, ...guardsOperations, ...scansOperations, ...topologyOperations, ...vaultOperations,
+  ...eventsOperations, ...ipamOperations, ...licenseOperations, ...guardsOperations, ...scansOperations, ...topologyOperations, ...vaultOperations, ...workspaceOperations,
   ...baselinesOperations, ...pcapOperations, ...cveOperations, ...idsOperations, ...dnsOperations, ...anomaliesOperations, ...honeypotsOperations,
 };

@@ -50,6 +50,7 @@ import * as honeypots from "./0061-honeypots.ts";
 import * as honeypotEvidence from "./0063-honeypot-evidence.ts";
 import * as dnsQuerySettings from "./0062-dns-query-settings.ts";
 import * as honeypotAddresses from "./0064-honeypot-addresses.ts";
+import * as workspace from "./0064-workspace.ts";
 
 /**
  * Every migration by name, applied in the order of the names. What a released one does to a database never changes; where two columns
@@ -107,4 +108,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0062-dns-query-settings": dnsQuerySettings,
   "0063-honeypot-evidence": honeypotEvidence,
   "0064-honeypot-addresses": honeypotAddresses,
+  "0064-workspace": workspace,
 };

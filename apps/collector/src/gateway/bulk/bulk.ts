@@ -17,8 +17,8 @@ interface BulkWork extends BulkSelection {
   readonly begin: () => Promise<void>;
   /** As many are changed in one transaction, which others wait for. */
   readonly pieceSize: number;
-  /** Changes some records in one transaction. */
-  readonly change: (ids: readonly string[]) => Promise<{ readonly changed: number; readonly gone: number }>;
+  /** Changes some records in one transaction. @param isLast Whether the disk is to have it, and all before it, when it is done. */
+  readonly change: (ids: readonly string[], isLast: boolean) => Promise<{ readonly changed: number; readonly gone: number }>;
 }
 
 /** Runs one bulk change of a tenant at a time. */
@@ -61,7 +61,7 @@ async function run(work: BulkWork): Promise<BulkResult> {
   const result = { matched: ids.length, changed: 0, unchanged: 0, gone: 0 };
   for (let at = 0; at < ids.length; at += work.pieceSize) {
     const piece = ids.slice(at, at + work.pieceSize);
-    const { changed, gone } = await work.change(piece);
+    const { changed, gone } = await work.change(piece, at + work.pieceSize >= ids.length);
     result.changed += changed;
     result.gone += gone;
     result.unchanged += piece.length - changed - gone;

@@ -2,6 +2,7 @@ import type { BulkResult, DeviceBulkChange, DeviceBulkRequest, DeviceUpdate } fr
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import { commitUnflushed } from "../../db/query/unflushed.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import { createRunBulk, selectionOf } from "../../gateway/bulk/bulk.ts";
 import type { Actor } from "../../gateway/environment.ts";
@@ -26,7 +27,7 @@ export interface DeviceBulkEditor {
 }
 
 /** A deleted device takes its ports, addresses and evidence with it. */
-const PIECE = { change: 200, delete: 20 } as const;
+const PIECE = { change: 100, delete: 20 } as const;
 const MAX_TAGS = 64;
 
 /** @param deps.conditions What a filter means. */
@@ -66,7 +67,8 @@ export function createDeviceBulkEditor(deps: {
     }
     const at = toInstant(deps.clock.now());
     const own = { tenant_id: actor.tenantId, at };
-    await writeDevices(trx, all.map(({ after }) => after), all.flatMap(({ before, after }) => EDITABLE_FIELDS
+    const columns = EDITABLE_FIELDS.filter((field) => all.some(({ before, after }) => after[field] !== before[field]));
+    await writeDevices(trx, all.map(({ after }) => after), [...columns, "locked_fields"], all.flatMap(({ before, after }) => EDITABLE_FIELDS
       .filter((field) => after[field] !== before[field])
       .map((field) => ({ id: createId(), device_id: before.id, ...own, field, before: before[field], after: after[field], source: "person" }))));
     const another = all.filter(({ before, after }) => after.os_guess !== before.os_guess);
@@ -86,11 +88,15 @@ export function createDeviceBulkEditor(deps: {
           actor, action: "device.bulk", target: { type: "device", id: "" }, before: null,
           after: { ...(filter && { filter }), ...(ids && { ids }), count: expectedCount, change },
         })),
-        change: (piece) => db.transaction().execute(async (trx) => {
-          const rows = await holdDevices(trx, actor.tenantId, piece);
-          const changed = await (change.delete ? removeAll(trx, actor, rows) : updateAll(trx, actor, rows, change));
-          return { changed, gone: piece.length - rows.length };
-        }),
+        change(piece, isLast) {
+          const work = async (trx: Transaction<Schema>) => {
+            const rows = await holdDevices(trx, actor.tenantId, piece);
+            const changed = await (change.delete ? removeAll(trx, actor, rows) : updateAll(trx, actor, rows, change));
+            return { changed, gone: piece.length - rows.length };
+          };
+          // Nobody is answered before the last one, with which the disk gets all of them.
+          return isLast ? db.transaction().execute(work) : commitUnflushed(db, work);
+        },
       });
     },
   };

@@ -107,7 +107,7 @@ describe("a bulk change of devices", () => {
     ["neither filter nor ids", { expected_count: 1, change: { delete: true } }, "filter"],
     ["both", { filter: "", ids: [createId()], expected_count: 1, change: { delete: true } }, "filter"],
     ["no count", { filter: "", change: { delete: true } }, "expected_count"],
-    ["more than there may be", { filter: "", expected_count: 100_001, change: { delete: true } }, "expected_count"],
+    ["more than there may be", { filter: "", expected_count: 10_001, change: { delete: true } }, "expected_count"],
     ["more ids than there may be", { ids: Array.from({ length: 1001 }, createId), expected_count: 1001, change: { delete: true } }, "ids"],
     ["a filter that is none", { filter: "type:toaster", expected_count: 1, change: { delete: true } }, "filter"],
     ["an address", { filter: "", expected_count: 1, change: { ip: "10.0.0.1" } }, "change.ip"],

@@ -40,7 +40,8 @@ export const devicesRoutes = routes(
     summary: "Change many devices",
     description: "All that a text in the filter language leaves, or those of some `ids`. If their number is not `expected_count`, the answer is 409 with the "
     + "true one in `details.count`, and nothing is changed. Each is changed as by itself, with its own history and audit record. They are changed in pieces: "
-    + "what fails midway leaves the rest as it was. A tenant has one bulk change of devices at a time; a second one is answered 429.",
+    + "what fails midway leaves the rest as it was. A tenant has one bulk change of devices at a time; a second one is answered 429. "
+    + "Where thousands are deleted, that may outlast the time limit of a request: it is answered 503, and goes on.",
     example: { filter: "type:printer -tag:lab", expected_count: 214, change: { add_tags: ["lab"] } }, answer: "How many were changed",
   }, async (c, service) => c.json(await service.changeAll(actorOf(c), c.req.valid("json")), 200)),
   endpoint("devices:read", devicesOperations.readDevice, {

@@ -15,11 +15,11 @@ export async function holdDevices(trx: Trx, tenantId: string, ids: readonly stri
   return find();
 }
 
-/** Writes what a bulk change may change of devices, and the changes of their history. */
-export async function writeDevices(trx: Trx, rows: readonly DeviceRow[], changes: readonly Insertable<Schema["device_changes"]>[]): Promise<void> {
-  await updateMany(trx, "devices", rows.map(({ id, vendor, os_guess, device_type, tags, locked_fields }) => ({
-    id, vendor, os_guess, device_type, tags, locked_fields,
-  })));
+/** Writes some columns of devices, and the changes of their history. @param columns Only those that change: their indexes are written anew. */
+export async function writeDevices(
+  trx: Trx, rows: readonly DeviceRow[], columns: readonly (keyof DeviceRow)[], changes: readonly Insertable<Schema["device_changes"]>[],
+): Promise<void> {
+  await updateMany(trx, "devices", rows.map((row) => Object.fromEntries((["id", ...columns] as const).map((column) => [column, row[column]]))));
   await insertMany(trx, "device_changes", changes);
 }
 
