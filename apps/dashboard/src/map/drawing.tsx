@@ -6,7 +6,7 @@ import { Waiting } from "../states/answer.tsx";
 import { showForeign } from "../texts/foreign.tsx";
 import { formatAgo, formatMoment, useNow } from "../texts/moment.tsx";
 import styles from "./drawing.module.css";
-import { BOX, heightOf, LABEL, type Layout, type Place, sketchOf } from "./layout.ts";
+import { BOX, heightOf, LABEL, type Layout, type Place, sketchOf } from "./placing/layout.ts";
 import type { Cable, Picture, Station } from "./picture.ts";
 import { foldText, kindOf, STATE_TEXTS } from "./station-texts.ts";
 import { useLayout } from "./use-layout.ts";

@@ -1,6 +1,6 @@
 import type { TopologyEdge, TopologyNode } from "@lanthorn/contract";
 import { expect, test } from "vitest";
-import { sketchOf } from "./layout.ts";
+import { sketchOf } from "./placing/layout.ts";
 import { pictureOf } from "./picture.ts";
 import { foldText } from "./station-texts.ts";
 
@@ -51,4 +51,15 @@ test("only so many cables around what is chosen are shown; a host counts as its 
 test("the same links in another order, and older ones, are the same sketch", () => {
   const later = edges.map((each) => ({ ...each, last_seen: "2026-11-27T13:00:00.000Z" })).toReversed();
   expect(sketchOf(pictureOf({ nodes: nodes.toReversed(), edges: later }))).toEqual(sketchOf(pictureOf({ nodes, edges })));
+});
+
+test("the core is what is nearest to all, not what has the most cables; two cores are beside each other", () => {
+  const names = (of: string, count: number) => Array.from({ length: count }, (_, index) => `${of}-${index}`);
+  const floors = names("a-floor", 4);
+  const all = ["core", ...floors, ...floors.flatMap((floor) => names(floor, 9))].map((name) => node(name));
+  const tree = [...floors.map((floor) => edge("uplink", floor, "up", "core")), ...floors.flatMap((floor) => names(floor, 9).map((name) => edge("uplink", name, "up", floor)))];
+  expect(new Set(pictureOf({ nodes: all, edges: tree }).cables.filter(({ lower }) => floors.includes(lower)).map(({ upper }) => upper))).toEqual(new Set(["core"]));
+  const both = floors.flatMap((floor) => ["core-1", "core-2"].map((core) => edge("uplink", floor, core, core)));
+  const pair = { nodes: ["core-1", "core-2", ...floors].map((name) => node(name)), edges: both };
+  expect(new Set(pictureOf(pair).cables.map(({ upper }) => upper))).toEqual(new Set(["core-1", "core-2"]));
 });

@@ -1,4 +1,6 @@
 import type { Topology, TopologyEdge, TopologyNode } from "@lanthorn/contract";
+import { depthsOf, distancesFrom, neighborsOf } from "./depths.ts";
+import { groupBy } from "./group-by.ts";
 
 /** A host at a port of a switch. */
 export interface Host {
@@ -107,41 +109,4 @@ function cableOf(edge: TopologyEdge, depths: ReadonlyMap<string, number>): Cable
   const order = (depths.get(source) ?? 0) - (depths.get(target) ?? 0) || byName(source, target);
   return order <= 0 ? { edge, upper: source, lower: target, upperPort: sourcePort, lowerPort: targetPort }
     : { edge, upper: target, lower: source, upperPort: targetPort, lowerPort: sourcePort };
-}
-
-/** How far each station is from the core of its part of the network: the router, or else the switch, with the most cables. */
-function depthsOf(stations: readonly TopologyNode[], links: readonly TopologyEdge[]): ReadonlyMap<string, number> {
-  const neighbors = neighborsOf(links);
-  const weight = ({ id, kind, capabilities }: TopologyNode) =>
-    (neighbors.get(id)?.length ?? 0) + (kind === "probe" ? -1000 : 0) + (capabilities.includes("router") ? 1000 : 0);
-  const depths = new Map<string, number>();
-  for (const { id } of stations.toSorted((one, other) => weight(other) - weight(one))) {
-    if (depths.has(id)) continue;
-    for (const [each, depth] of distancesFrom([id], neighbors)) depths.set(each, depth);
-  }
-  return depths;
-}
-
-function neighborsOf(links: readonly TopologyEdge[]): ReadonlyMap<string, readonly string[]> {
-  const pairs = links.flatMap(({ source, target }) => [[source, target], [target, source]] as const);
-  return new Map([...groupBy(pairs, ([from]) => from)].map(([from, all]) => [from, all.map(([, to]) => to)]));
-}
-
-function distancesFrom(starts: readonly string[], neighbors: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, number> {
-  const distances = new Map(starts.map((id) => [id, 0]));
-  // Entries that are added while it runs are visited as well.
-  for (const [id, distance] of distances) {
-    for (const next of neighbors.get(id) ?? []) if (!distances.has(next)) distances.set(next, distance + 1);
-  }
-  return distances;
-}
-
-function groupBy<T>(all: readonly T[], keyOf: (one: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const one of all) {
-    const group = groups.get(keyOf(one));
-    if (group) group.push(one);
-    else groups.set(keyOf(one), [one]);
-  }
-  return groups;
 }

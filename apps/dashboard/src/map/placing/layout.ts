@@ -1,4 +1,4 @@
-import type { Cable, Picture, Station } from "./picture.ts";
+import type { Cable, Picture, Station } from "../picture.ts";
 
 /** What is laid out: boxes and the cables between them, in pixels. */
 export interface Sketch {
