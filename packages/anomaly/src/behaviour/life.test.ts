@@ -50,6 +50,18 @@ describe("what is usual for a device", () => {
   });
 });
 
+test("an hour of which something was left out is compared and not learned", () => {
+  const { anomalies, watch } = open();
+  live(watch, { from: 0, to: 9 + 9 / 24 });
+  const hours = () => watch.describe("laptop")?.hours ?? 0;
+  const before = hours();
+  watch.thinHour();
+  live(watch, { from: 9 + 9 / 24, to: 9 + 10 / 24 });
+  watch.thinHour();
+  copyOut(watch, 9);
+  expect([anomalies.map(({ kind }) => kind), hours() - before]).toEqual([["exfiltration"], 0]);
+});
+
 describe("regions of peers", () => {
   const abroad = (day: number) => BEGIN + day * DAY + 10 * HOUR;
   const visit = (days: number) => {

@@ -13,6 +13,8 @@ export interface PacketClock {
   readonly now: () => number;
   /** The hour is neither compared nor learned. */
   readonly distrustHour: () => void;
+  /** The hour is compared, and not learned. */
+  readonly thinHour: () => void;
   readonly counts: () => {
     /** How often it went back by more than a bucket, or jumped over more than an hour. */
     readonly clockSteps: number;
@@ -21,21 +23,21 @@ export interface PacketClock {
   };
 }
 
-/** @param deps.onHour Is given the end of an hour that was seen as a whole, before another begins. */
-export function createPacketClock({ devices, onHour }: { readonly devices: DeviceTable; readonly onHour: (at: number) => void }): PacketClock {
+/** @param deps.onHour Is given the end of an hour that was seen as a whole, before another begins, and whether it is to be learned. */
+export function createPacketClock({ devices, onHour }: { readonly devices: DeviceTable; readonly onHour: (at: number, isLearned: boolean) => void }): PacketClock {
   let now = Number.NaN;
-  let isTrusted = true;
+  let [isTrusted, isThin] = [true, false];
   let [steps, comparedHours, distrustedHours] = [0, 0, 0];
 
   function endHour(at: number): void {
     if (isTrusted) {
       comparedHours += 1;
-      onHour(at);
+      onHour(at, !isThin);
     } else {
       distrustedHours += 1;
       for (const device of devices.all()) clearHour(device.hour);
     }
-    isTrusted = true;
+    [isTrusted, isThin] = [true, false];
   }
 
   /** What was saved may be of a time that is yet to come: the clock was wrong then. */
@@ -73,6 +75,9 @@ export function createPacketClock({ devices, onHour }: { readonly devices: Devic
     now: () => now,
     distrustHour: () => {
       isTrusted = false;
+    },
+    thinHour: () => {
+      isThin = true;
     },
     counts: () => ({ clockSteps: steps, comparedHours, distrustedHours }),
   };

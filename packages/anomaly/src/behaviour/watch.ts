@@ -38,6 +38,8 @@ export interface BehaviourWatch {
   readonly work: () => boolean;
   /** Frames were lost, or little was seen: the hour is neither compared nor learned. */
   readonly distrustHour: () => void;
+  /** Some of what happened was left out, as in a flood: the hour is compared, because a flood may be an attack, and not learned. */
+  readonly thinHour: () => void;
   /** What people say is normal, in place of what they said before. */
   readonly accept: (accepted: readonly Accepted[]) => void;
   /**
@@ -139,6 +141,7 @@ export function createBehaviourWatch(deps: {
     advance: clock.advance,
     work: comparison.work,
     distrustHour: clock.distrustHour,
+    thinHour: clock.thinHour,
     accept: accepted.replace,
     freeze: (device, isFrozen, at) => devices.freeze(device, isFrozen, Number.isNaN(clock.now()) ? at : clock.now()),
     reset(device) {

@@ -78,7 +78,10 @@ export async function openBehaviour(deps: {
 
   return {
     onFlow(record, at) {
-      if (!rate.take(at)) return;
+      if (!rate.take(at)) {
+        watch.thinHour();
+        return;
+      }
       const flow = observeFlow(record, at, { devices, countries });
       if (flow) watch.flow(flow);
       const broadcast = flow ? null : observeBroadcast(record, at, devices);

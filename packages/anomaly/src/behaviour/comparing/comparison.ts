@@ -9,8 +9,8 @@ import type { RegionUse } from "../sketches/region-use.ts";
 
 /** Compares hours in pieces, so that nobody waits long for it. */
 export interface HourComparison {
-  /** An hour is over: it is compared from now on. What is left of the hour before is done at once. */
-  readonly begin: (at: number) => void;
+  /** An hour is over: it is compared from now on. What is left of the hour before is done at once. @param isLearned Whether it becomes usual, too. */
+  readonly begin: (at: number, isLearned: boolean) => void;
   /** Goes on by one device. @returns Whether something is left. */
   readonly work: () => boolean;
   /** What is left of the hour is not compared, and not learned. */
@@ -30,7 +30,7 @@ export function createHourComparison(deps: {
     return pieces !== null;
   }
 
-  function* compare(all: readonly Device[], at: number): Generator<undefined, void> {
+  function* compare(all: readonly Device[], at: number, isLearned: boolean): Generator<undefined, void> {
     const slot = slotOf(at - 1);
     // The strongest first: the day's budget is for them.
     const found = (yield* judge(all, slot, at)).toSorted((a, b) => b.score - a.score);
@@ -39,18 +39,18 @@ export function createHourComparison(deps: {
       yield;
     }
     for (const device of all) {
-      learnDeviceHour({ device, groups, slot, at });
+      if (isLearned) learnDeviceHour({ device, groups, slot, at });
       clearHour(device.closed);
       yield;
     }
   }
 
   return {
-    begin(at) {
+    begin(at, isLearned) {
       while (work());
       const all = devices.all();
       for (const device of all) closeHour(device);
-      pieces = compare(all, at);
+      pieces = compare(all, at, isLearned);
     },
     work,
     drop() {
