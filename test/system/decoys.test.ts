@@ -19,6 +19,10 @@ const guess = (n) => new Promise((resolve) => { const s = connect(2121, "${PROBE
 s.on("data", (d) => { const t = String(d); if (t.startsWith("220")) s.write("USER " + user + "\\r\\n"); else if (t.startsWith("331")) s.write("PASS " + (password ?? n) + "\\r\\n"); else { refused += t.startsWith("530") ? 1 : 0; s.destroy(); } }); });
 (async () => { for (let left = Number(times); left > 0; left -= 100) await Promise.all(Array.from({ length: Math.min(100, left) }, (_, n) => guess(n))); console.log(refused); })()`;
 
+/** Lets itself in by telnet, gives a command, and leaves. */
+const TYPE = `const say = [["login: ", "backup\\r\\n"], ["Password: ", process.argv[1] + "\\r\\n"], ["$ ", "id\\r\\n"], ["$ ", "exit\\r\\n"]]; let seen = ""; const s = require("node:net").connect(2323, "${PROBE_BOX.lanAddress}");
+s.on("data", (d) => { seen += d; if (say.length > 0 && seen.includes(say[0][0])) { seen = ""; s.write(say.shift()[1]); } }); s.on("close", () => console.log(say.length));`;
+
 describe.skipIf(!canMakeLabs())("decoys of a site", () => {
   const folder = mkdtempSync(join(tmpdir(), "lanthorn-decoys-"));
   const shared = join(folder, "shared");
@@ -69,6 +73,17 @@ describe.skipIf(!canMakeLabs())("decoys of a site", () => {
     expect((await alerts()).map(({ id }) => id)).toEqual([alert.id]);
     expect(hits().length).toBeLessThan(6);
     expect(JSON.stringify(hits())).not.toContain(BAIT);
+  });
+
+  test("what is typed in the shell that bait opens comes with its session, and stays out of the log", async () => {
+    expect((await site.lab.exec("laptop", process.execPath, ["-e", TYPE, BAIT], { timeoutMs: 60_000 })).stdout.trim()).toBe("0");
+    const session = await waitFor("the session", async () => (await site.collector.rest.listHoneypotSessions({ decoy: "files2", stage: "bait_credential" })).data[0] ?? null);
+    const [transcript] = await waitFor("its transcript", async () => {
+      const { transcripts } = await site.collector.rest.readHoneypotTranscripts(session.id);
+      return transcripts.length > 0 ? transcripts : null;
+    });
+    expect(transcript).toMatchObject({ service: "telnet", asciicast: expect.stringContaining("uid=1000(backup)") as string });
+    expect((await site.collector.rest.listHoneypotFiles(session.id)).files).toEqual([]);
   });
 
   test("kills of either side lose nothing and double no alert; a scan of the whole network by the probe raises none", async () => {

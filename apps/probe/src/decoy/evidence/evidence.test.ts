@@ -1,0 +1,80 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { HoneypotEvidence, MAX_TRANSCRIPT_CHARACTERS } from "@lanthorn/contract/uplink";
+import { createId } from "@lanthorn/runtime";
+import { afterAll, expect, test } from "vitest";
+import { createEvidenceQueue } from "./evidence-queue.ts";
+import { createFileStore, MAX_FILE_BYTES } from "./file-store.ts";
+import { createTranscript } from "./transcript.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "lanthorn-evidence-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test("files are kept by their hash, once, for their owner alone; beyond a file's length nothing is added, beyond the quota the hash is known", async () => {
+  const own = join(folder, "files");
+  const store = createFileStore(own, (error) => expect(error).toBe(null));
+  const send = (text: string) => {
+    const file = store.begin();
+    file?.add(Buffer.from(text));
+    return file?.end();
+  };
+  expect([send("abc"), send("abc")].map((file) => file?.isKept)).toEqual([true, true]);
+  const name = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+  await expect.poll(() => readFileSync(join(own, name), "utf8")).toBe("abc");
+  expect([readdirSync(own), statSync(join(own, name)).mode & 0o777]).toEqual([[name], 0o400]);
+  const long = store.begin();
+  expect([long?.add(Buffer.alloc(MAX_FILE_BYTES)), long?.add(Buffer.alloc(1)), long?.end()?.octets]).toEqual([true, false, MAX_FILE_BYTES]);
+  for (let number = 0; number < 1022; number += 1) expect(send(`${number}`)?.isKept).toBe(true);
+  expect(send("one more")).toMatchObject({ isKept: false, octets: 8 });
+  await expect.poll(() => readdirSync(own).length).toBe(1024);
+  // What another process finds there counts.
+  const file = createFileStore(own, (error) => expect(error).toBe(null)).begin();
+  file?.add(Buffer.from("one more"));
+  expect(file?.end()?.isKept).toBe(false);
+});
+
+test("files that come at once have bounds in number and in memory", () => {
+  const store = createFileStore(join(folder, "none"), (error) => expect(error).toBe(null));
+  const coming = Array.from({ length: 65 }, () => store.begin());
+  expect(coming.filter((file) => file === null).length).toBe(1);
+  expect(coming.slice(0, 5).map((file) => file?.add(Buffer.alloc(MAX_FILE_BYTES)))).toEqual([true, true, true, true, false]);
+});
+
+test("a transcript is asciicast, says where it ends, and is never longer than what is reported; where nobody typed there is none", () => {
+  let now = 0;
+  const quiet = createTranscript(0, () => now, { columns: 80, rows: 24 });
+  quiet.add("o", "$ ");
+  expect(quiet.text()).toBe("");
+  const transcript = createTranscript(1_767_225_600_000, () => now, { columns: 120, rows: 40 });
+  transcript.add("i", "id\r");
+  for (now = 1000; now < 20_000; now += 1) transcript.add("o", "\u001B]0;evil\u0007".repeat(10));
+  const text = transcript.text();
+  expect(text.length).toBeLessThanOrEqual(MAX_TRANSCRIPT_CHARACTERS);
+  const [head, first, ...rest] = text.trim().split("\n").map((line) => JSON.parse(line) as unknown);
+  expect([head, first]).toEqual([{ version: 2, width: 120, height: 40, timestamp: 1_767_225_600 }, [0, "i", "id\r"]]);
+  expect(rest.at(-1)).toEqual([expect.any(Number), "o", "\r\n[the rest was not recorded]\r\n"]);
+  expect(text).not.toContain("\u001B");
+});
+
+test("evidence waits until it is taken, is sent again where it was lost, and has bounds", () => {
+  const queue = createEvidenceQueue();
+  const one = (transcript: string | null): HoneypotEvidence => HoneypotEvidence.parse({ evidence_id: createId(), incident_id: createId(), decoy: "files2", service: "ssh", transcript, files: [], fingerprints: [] });
+  const sent: number[] = [];
+  const send = (number: number) => sent.push(number) > 0;
+  queue.add(one("x"));
+  queue.flush(0, () => false);
+  queue.flush(1, send);
+  queue.flush(2, send);
+  expect(sent).toEqual([1]);
+  queue.lost();
+  queue.flush(3, send);
+  queue.flush(40_000, send);
+  expect(sent).toEqual([1, 2, 3]);
+  queue.taken(3);
+  expect(queue.size).toBe(0);
+  for (let left = 100; left > 0; left -= 1) queue.add(one("x".repeat(60_000)));
+  expect(queue.size).toBeLessThan(72);
+  for (let left = 300; left > 0; left -= 1) queue.add(one(null));
+  expect([queue.size <= 256, queue.leftOut > 0]).toEqual([true, true]);
+});
