@@ -109,8 +109,9 @@ interface NmapPort {
   readonly script?: readonly { readonly id: string; readonly output: string }[];
 }
 
+/** Nor releases of Debian, and lines of a program's source. */
 function withoutNumbers(text: string): string {
-  return text.replaceAll(/(?:[0-9a-f]{2}:){5,}[0-9a-f]{2}|\b[0-9a-f]{12,}\b/gi, "H").replaceAll(/\b\d[\w.]*/g, "N");
+  return text.replaceAll(/(?:[0-9a-f]{2}:){5,}[0-9a-f]{2}|\b[0-9a-f]{12,}\b/gi, "H").replaceAll(/\bdeb\d+u\d+\b/g, "debN").replaceAll(/\bL\d+\b/g, "L").replaceAll(/\b\d[\w.]*/g, "N");
 }
 
 async function auditSsh(lab: Lab, address: string, audit: DebianRoot): Promise<readonly string[]> {
