@@ -2,11 +2,12 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { ClientError, type ClientErrorCode, readPcapBytes } from "@lanthorn/client";
-import { SCAN_PROFILE_NAMES } from "@lanthorn/contract";
+import { MAX_BULK, SCAN_PROFILE_NAMES } from "@lanthorn/contract";
 import { describeError, endWithOutput, stopSignal, systemClock } from "@lanthorn/runtime";
 import { Command, Option } from "commander";
 import { WebSocket } from "ws";
 import { type Answer, formatAnswer } from "./answer.ts";
+import { changeDevices, type DeviceChangeOptions } from "./commands/bulk.ts";
 import { listBundles, listProbeBundles } from "./commands/bundles.ts";
 import { createKey, type KeyOptions } from "./commands/keys-create.ts";
 import { listKeys } from "./commands/keys-list.ts";
@@ -42,6 +43,7 @@ import { addIpamCommands } from "./groups/ipam.ts";
 import { addLicenseCommands } from "./groups/license.ts";
 import { addPcapCommands } from "./groups/pcap.ts";
 import { addVaultCommands } from "./groups/vault.ts";
+import { parseCount } from "./options/row-count.ts";
 import { createInput } from "./input.ts";
 import { createSessionStore } from "./session.ts";
 import { siteFilter } from "./site-id.ts";
@@ -126,6 +128,15 @@ answering(
     ).default("ip")),
   async (connection, { site, online, type, openPort, ...same }: DeviceListOptions) =>
     listDevices(connection, { ...await siteFilter(connection.rest, site), is_online: online, device_type: type, open_port: openPort, ...same }),
+);
+
+answering(
+  devices.command("change").description("change all devices that a filter leaves; without --expect, only say how many they are")
+    .requiredOption("--filter <text>", "in the filter language: 'type:printer -tag:lab'")
+    .option("--expect <count>", "how many they are to be: if another number matches, nothing is changed", (text) => parseCount(text, MAX_BULK, "--expect"))
+    .option("--add-tag <tag...>", "tags that each gets").option("--remove-tag <tag...>", "tags that each loses")
+    .option("--type <type>", "what kind of device each is").option("--vendor <text>", "who made each").option("--delete", "delete them"),
+  (connection, options: DeviceChangeOptions) => changeDevices(connection, options),
 );
 
 answering(

@@ -1,8 +1,10 @@
-import { ALERT_SOURCES, parseAlertFilter } from "@lanthorn/contract";
+import { ALERT_SOURCES, MAX_BULK, parseAlertFilter } from "@lanthorn/contract";
 import { type Command, Option } from "commander";
 import {
   acknowledgeAlerts, listAlerts, listMutes, muteAlerts, type MuteOptions, resolveAlerts, showAlert, unmuteAlerts,
 } from "../commands/alerts.ts";
+import { changeAlerts } from "../commands/bulk.ts";
+import { parseCount } from "../options/row-count.ts";
 import { siteFilter } from "../site-id.ts";
 import type { GroupDependencies } from "./group.ts";
 
@@ -42,6 +44,13 @@ export function addAlertCommands(program: Command, { answering, clock }: GroupDe
   answering(
     alerts.command("resolve <id...>").description("resolve alerts: say that they are dealt with; if it happens again, a new alert is raised"),
     (connection, ids: string[]) => resolveAlerts(connection, ids),
+  );
+  answering(
+    alerts.command("change").description("acknowledge or resolve all alerts that a filter leaves; without --expect, only say how many they are")
+      .requiredOption("--filter <text>", "in the filter language: 'severity:<=low status:open seen:>7d'")
+      .addOption(new Option("--status <status>", "what they become").choices(["acknowledged", "resolved"]).makeOptionMandatory())
+      .option("--expect <count>", "how many they are to be: if another number matches, nothing is changed", (text) => parseCount(text, MAX_BULK, "--expect")),
+    (connection, { status, ...options }: { status: "acknowledged" | "resolved"; filter: string; expect?: number }) => changeAlerts(connection, status, options),
   );
   answering(
     alerts.command("mute").description("do not notify anybody of some alerts for a time; they are still counted and listed. All that you give must match")
