@@ -44,7 +44,7 @@ function answerBrowser(peer: Peer, { persona }: Stage, first: string): void {
   peer.reached("banner", "", `${method} ${path}`.trim());
   const fields = [`Date: ${peer.now().toUTCString()}`, "Accept-Encoding: gzip, deflate, identity", `Server: ${persona.ipp}`];
   const begin = `HTTP/${version === "HTTP/1.0" ? "1.0" : "1.1"}`;
-  if (method === "OPTIONS") return peer.end([`${begin} 200 OK`, "Connection: close", "Allow: GET, HEAD, OPTIONS, POST, PUT", "Content-Length: 0", ...fields, "", ""].join("\r\n"));
+  if (method === "OPTIONS") return peer.end([`${begin} 200 OK`, "Connection: close", "Allow: GET, HEAD, OPTIONS, POST", "Content-Length: 0", ...fields, "", ""].join("\r\n"));
   if (method !== "GET" && method !== "HEAD") return peer.end([`${begin} 400 Bad Request`, "Connection: close", "Content-Length: 0", ...fields, "", ""].join("\r\n"));
   const title = `Not Found - CUPS v${/CUPS\/([\d.]+)/.exec(persona.ipp)?.[1] ?? ""}.3op2`;
   const page = `<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN" "http://www.w3.org/TR/html4/loose.dtd">\n<HTML>\n<HEAD>\n\t<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=utf-8">\n\t<TITLE>${title}</TITLE>\n\t<LINK REL="STYLESHEET" TYPE="text/css" HREF="/cups.css">\n</HEAD>\n<BODY>\n<H1>${title}</H1>\n<P></P>\n</BODY>\n</HTML>\n`;
