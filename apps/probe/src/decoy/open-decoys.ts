@@ -65,7 +65,7 @@ export async function openDecoys(settings: DecoysSettings, { clock, log, ownAddr
   }
   const endLink = linkToDaemon({
     path: join(settings.link_directory, LINK_SOCKET), ladder, guesses, evidence, random: Math.random, clock, onExempt: exemptions.takeSite,
-    onScans: createScanTaker({ decoys: settings.decoys, exemptions, ladder, clock }),
+    onScans: createScanTaker({ places: opened.places, exemptions, ladder, clock }),
     onTest(name) {
       const place = opened.places.find(({ decoy, problem }) => decoy === name && problem === null);
       if (place) tests.expect(name, place.port, clock.monotonic());
