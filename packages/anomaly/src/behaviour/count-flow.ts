@@ -1,8 +1,10 @@
 import { hashText } from "../fnv.ts";
-import type { Device, News } from "./devices/device.ts";
+import { type Device, isFirstMet, type News } from "./devices/device.ts";
 import { type Feature, PLACE } from "./features.ts";
 import { isAdminFlow, type ObservedBroadcast, type ObservedFlow, type ObservedQuery } from "./flow.ts";
 import { meet } from "./devices/usual.ts";
+import { addLeading } from "./sketches/leading.ts";
+import { MAX_PORTS } from "./sketches/leading-ports.ts";
 
 /** News of one device and hour that are kept. */
 const MAX_NEWS = 16;
@@ -11,7 +13,7 @@ const MAX_SENT_TO = 16;
 
 /** Counts a flow for the one who opened it. @param isRarePeer Whether few devices of the site talk to the responder. */
 export function countOriginator(device: Device, flow: ObservedFlow, isRarePeer: boolean): void {
-  const { hour: { distinct }, known } = device;
+  const { distinct, leading, met } = device.hour;
   const peer = hashText(flow.responder);
   const port = hashText(flow.port);
   countTraffic(device, flow, flow.bytesOut, flow.bytesIn);
@@ -25,7 +27,7 @@ export function countOriginator(device: Device, flow: ObservedFlow, isRarePeer: 
     }
   }
   if (!flow.isFirstPart) return;
-  device.leading.add(`uses ${flow.port}`);
+  addLeading(leading, `uses ${flow.port}`, MAX_PORTS);
   add(device, "peers", distinct.peers.add(peer));
   add(device, "ports", distinct.ports.add(port));
   if (flow.isResponderInside) add(device, "fan_out", distinct.inside.add(peer));
@@ -33,14 +35,14 @@ export function countOriginator(device: Device, flow: ObservedFlow, isRarePeer: 
     add(device, "failed_flows", 1);
     return;
   }
-  meet(device.hour.met, "peers", flow.responder);
-  meet(device.hour.met, "ports", `uses ${flow.port}`);
-  if (known.peers.add(peer)) add(device, "new_peers", 1);
-  if (known.ports.add(port)) add(device, "new_ports", 1);
+  meet(met, "peers", flow.responder);
+  meet(met, "ports", `uses ${flow.port}`);
+  if (isFirstMet(device, "peers", peer)) add(device, "new_peers", 1);
+  if (isFirstMet(device, "ports", port)) add(device, "new_ports", 1);
   const what = `${flow.responder} ${flow.port}`;
-  if (isAdminFlow(flow) && known.admin_peers.add(hashText(what))) addNews(device, { kind: "admin", what, peer: flow.responder, flows: 1 });
+  if (isAdminFlow(flow) && isFirstMet(device, "admin_peers", hashText(what))) addNews(device, { kind: "admin", what, peer: flow.responder, flows: 1 });
   if (flow.region === "") return;
-  const isNewRegion = known.regions.add(hashText(flow.region));
+  const isNewRegion = isFirstMet(device, "regions", hashText(flow.region));
   const news = device.hour.news.find((one) => one.what === flow.region);
   if (news) news.flows += 1;
   else if (isNewRegion) addNews(device, { kind: "region", what: flow.region, peer: flow.responder, flows: 1 });
@@ -52,7 +54,7 @@ export function countResponder(device: Device, flow: ObservedFlow): void {
   if (flow.isOriginatorInside) add(device, "east_west_share", flow.bytesOut + flow.bytesIn);
   else add(device, "bytes_outside", flow.bytesIn);
   if (!flow.isFirstPart) return;
-  device.leading.add(`offers ${flow.port}`);
+  addLeading(device.hour.leading, `offers ${flow.port}`, MAX_PORTS);
   if (!flow.hasFailed) meet(device.hour.met, "ports", `offers ${flow.port}`);
   add(device, "peers", device.hour.distinct.peers.add(hashText(flow.originator)));
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { BehaviourWatch } from "./watch.ts";
 import { BEGIN, copyOut, DAY, finish, flow, HOUR, live, open } from "./testing/site.ts";
 
 const MANY = 8000;
@@ -60,6 +61,35 @@ test("an hour of which something was left out is compared and not learned", () =
   watch.thinHour();
   copyOut(watch, 9);
   expect([anomalies.map(({ kind }) => kind), hours() - before]).toEqual([["exfiltration"], 0]);
+});
+
+describe("a session of administration with a new host is no news later", () => {
+  const admin = (watch: BehaviourWatch, day: number, hour: number) => watch.flow(flow(BEGIN + day * DAY + hour * HOUR + 1, { responder: "10.0.0.9", isResponderInside: true, port: "tcp/3389", region: "" }));
+  /** What is said of the second session, after a first one at 11:00 of a day. */
+  const second = ({ day, before = () => undefined, within = () => undefined }: { readonly day: number; readonly before?: (watch: BehaviourWatch) => void; readonly within?: (watch: BehaviourWatch) => void }) => {
+    const { anomalies, watch } = open();
+    live(watch, { from: 0, to: day + 10 / 24 });
+    before(watch);
+    live(watch, { from: day + (watch.describe("laptop")?.openSince ? 11 : 10) / 24, to: day + 11 / 24 });
+    admin(watch, day, 11);
+    within(watch);
+    live(watch, { from: day + 11.1 / 24, to: day + 13 / 24 });
+    watch.freeze("laptop", false, 0);
+    live(watch, { from: day + 13 / 24, to: 12 + 11 / 24 });
+    const said = anomalies.length;
+    admin(watch, 12, 11);
+    live(watch, { from: 12 + 11.1 / 24, to: 12 + 13 / 24 });
+    return anomalies.slice(said).map(({ kind }) => kind);
+  };
+
+  test("where the hour of the first was learned, and only then", () => {
+    expect(second({ day: 5 })).toEqual([]);
+    expect(second({ day: 5, within: (watch) => watch.distrustHour() })).toEqual(["admin_protocol"]);
+    expect(second({ day: 5, within: (watch) => watch.thinHour() })).toEqual(["admin_protocol"]);
+    expect(second({ day: 5, within: (watch) => watch.freeze("laptop", true, 0) })).toEqual(["admin_protocol"]);
+    // A session while something else goes on, of which it was said already.
+    expect(second({ day: 9, before: (watch) => copyOut(watch, 9) })).toEqual(["admin_protocol"]);
+  });
 });
 
 describe("regions of peers", () => {

@@ -23,8 +23,13 @@ export interface PacketClock {
   };
 }
 
-/** @param deps.onHour Is given the end of an hour that was seen as a whole, before another begins, and whether it is to be learned. */
-export function createPacketClock({ devices, onHour }: { readonly devices: DeviceTable; readonly onHour: (at: number, isLearned: boolean) => void }): PacketClock {
+/**
+ * @param deps.onHour Is given the end of an hour that was seen as a whole, before another begins, and whether it is to be learned.
+ * @param deps.onLost What was counted of the hour is forgotten.
+ */
+export function createPacketClock({ devices, onHour, onLost }: {
+  readonly devices: DeviceTable; readonly onHour: (at: number, isLearned: boolean) => void; readonly onLost: () => void;
+}): PacketClock {
   let now = Number.NaN;
   let [isTrusted, isThin] = [true, false];
   let [steps, comparedHours, distrustedHours] = [0, 0, 0];
@@ -36,6 +41,7 @@ export function createPacketClock({ devices, onHour }: { readonly devices: Devic
     } else {
       distrustedHours += 1;
       for (const device of devices.all()) clearHour(device.hour);
+      onLost();
     }
     [isTrusted, isThin] = [true, false];
   }
@@ -56,6 +62,7 @@ export function createPacketClock({ devices, onHour }: { readonly devices: Devic
       device.lastBucket = Math.floor(at / BUCKET_SECONDS) - 1;
       clearHour(device.hour);
     }
+    onLost();
     isTrusted = isBeginOfHour(at);
   }
 

@@ -98,7 +98,11 @@ export function createBehaviourWatch(deps: {
   const beacons = createBeaconWatch({ maxPairs: bounds.maxPairs, maxDevices: bounds.maxDevices });
   const saving = createSaving({ budget, regions, devices, beacons });
   const comparison = createHourComparison({ devices, groups, regions, peers, onFound: say });
-  const clock = createPacketClock({ devices, onHour: comparison.begin });
+  const clock = createPacketClock({ devices, onHour: comparison.begin, onLost: dropHour });
+
+  function dropHour(): void {
+    for (const use of [regions, peers]) use.dropHour();
+  }
 
   function say(anomaly: Explained): void {
     if (accepted.covers(anomaly)) suppressed += 1;

@@ -2,7 +2,7 @@ import { explain, type Explained } from "../anomaly.ts";
 import { clearHour, closeHour, type Device } from "../devices/device.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
 import type { Groups } from "../groups.ts";
-import { createHourJudge, learnDeviceHour } from "./judge.ts";
+import { createHourJudge, isLearnable, learnDeviceHour } from "./judge.ts";
 import { slotOf } from "../profile.ts";
 import type { HostUse } from "../sketches/host-use.ts";
 import type { RegionUse } from "../sketches/region-use.ts";
@@ -22,6 +22,7 @@ export function createHourComparison(deps: {
   readonly devices: DeviceTable; readonly groups: Groups; readonly regions: RegionUse; readonly peers: HostUse; readonly onFound: (found: Explained) => void;
 }): HourComparison {
   const { devices, groups } = deps;
+  const uses = [deps.regions, deps.peers];
   const judge = createHourJudge(deps);
   let pieces: Iterator<undefined> | null = null;
 
@@ -43,6 +44,8 @@ export function createHourComparison(deps: {
       clearHour(device.closed);
       yield;
     }
+    const except = isLearned ? all.filter((device) => !isLearnable(device)).map(({ key }) => key) : null;
+    for (const use of uses) yield* use.settleHour(except);
   }
 
   return {
@@ -50,6 +53,7 @@ export function createHourComparison(deps: {
       while (work());
       const all = devices.all();
       for (const device of all) closeHour(device);
+      for (const use of uses) use.closeHour();
       pieces = compare(all, at, isLearned);
     },
     work,

@@ -1,4 +1,4 @@
-import type { Device } from "../devices/device.ts";
+import { type Device, learnSeen } from "../devices/device.ts";
 import { type Clue, cluesOf, surpriseOfNews, totalOf } from "./evidence.ts";
 import { PLACE, RULES, scaleCounts } from "../features.ts";
 import { type Groups, metByGroup } from "../groups.ts";
@@ -19,6 +19,7 @@ const CARRIED_SHARE = 0.5;
 const QUIET_HOURS = 3;
 const DRIFT_RATE = 0.5;
 const HOURS_A_DAY = 24;
+const HOUR_SECONDS = 3600;
 /** One visit of a far place is curiosity, ten are not. */
 const ONE_VISIT_LESS = 1;
 const VISITS_WEIGHT = 1.3;
@@ -88,6 +89,11 @@ export function createHourJudge({ groups, regions, peers }: { readonly groups: G
   };
 }
 
+/** Of the hour that ends. */
+function beginOf(at: number): number {
+  return at - HOUR_SECONDS;
+}
+
 /** Takes note of an hour's evidence. @returns Whether something unusual begins with it. */
 function begins(device: Device, score: number, at: number): boolean {
   device.carried = score;
@@ -98,8 +104,13 @@ function begins(device: Device, score: number, at: number): boolean {
   }
   device.quietHours = 0;
   if (device.openSince > 0) return false;
-  device.openSince = at - 3600;
+  device.openSince = beginOf(at);
   return true;
+}
+
+/** Whether what a device meets becomes known: not while something unusual goes on, nor while it is frozen. */
+export function isLearnable({ lifecycle, openSince }: Device): boolean {
+  return lifecycle !== "frozen" && openSince === 0;
 }
 
 /** Learns an hour, unless something unusual goes on or the device is frozen. */
@@ -108,10 +119,15 @@ export function learnDeviceHour({ device, groups, slot, at }: { readonly device:
   const met = { regions: countNews(device, "region"), adminPeers: countNews(device, "admin") };
   // What a new device meets in its first hours is all new, but who administers does so from the first.
   const isSettled = device.hours >= LEARNING_HOURS_IN_GROUP;
-  device.adminPeersMet += met.adminPeers;
-  if (isSettled) device.regionsMet += met.regions;
-  if (isSettled) groups.noteMet(device.group, met);
-  if (device.openSince > 0 || device.carried >= SUSPICIOUS_FROM) return;
+  // What goes on is news in each of its hours, and happened once.
+  if (isLearnable(device) || device.openSince === beginOf(at)) {
+    device.adminPeersMet += met.adminPeers;
+    if (isSettled) device.regionsMet += met.regions;
+    if (isSettled) groups.noteMet(device.group, met);
+  }
+  if (!isLearnable(device)) return;
+  learnSeen(device);
+  if (device.carried >= SUSPICIOUS_FROM) return;
   const scaled = scaleCounts(device.closed.counts);
   learnHour(device.profile, slot, scaled, device.lifecycle === "drifted" ? DRIFT_RATE : undefined);
   device.hours += 1;

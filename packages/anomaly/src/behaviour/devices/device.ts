@@ -1,7 +1,8 @@
 import { createDistinct, type Distinct } from "../sketches/distinct.ts";
 import { FEATURES } from "../features.ts";
 import { createKnownSet, type KnownSet } from "../sketches/known-set.ts";
-import { createLeadingPorts, type LeadingPorts } from "../sketches/leading-ports.ts";
+import { createLeading, type LeadingCounts } from "../sketches/leading.ts";
+import { createLeadingPorts, type LeadingPorts, MAX_PORTS } from "../sketches/leading-ports.ts";
 import { createProfile, type Profile } from "../profile.ts";
 import { createHourMet, createUsual, type HourMet, type SavedUsual, type Usual } from "./usual.ts";
 
@@ -69,6 +70,10 @@ export interface HourCounts {
   readonly bucket: Float64Array;
   readonly distinct: Readonly<Record<"peers" | "ports" | "names" | "inside", Distinct>>;
   readonly met: HourMet;
+  /** Hashes of what was met, that the device is to know once the hour is learned: no more of a kind than it may know. */
+  readonly seen: Readonly<Record<KnownKind, Set<number>>>;
+  /** Ports that were used or offered most. */
+  readonly leading: LeadingCounts;
   news: News[];
   /** Bytes sent to the peers outside that got most. */
   readonly sentTo: Map<string, number>;
@@ -99,6 +104,7 @@ export function createDevice(key: string, at: number, { known, ports, usual }: S
 function createHourCounts(): HourCounts {
   return {
     counts: new Float64Array(FEATURES.length), bucket: new Float64Array(FEATURES.length), news: [], sentTo: new Map(), rarePeers: new Set(), met: createHourMet(),
+    seen: { peers: new Set(), ports: new Set(), regions: new Set(), admin_peers: new Set() }, leading: createLeading(MAX_PORTS),
     distinct: { peers: createDistinct(), ports: createDistinct(), names: createDistinct(), inside: createDistinct() },
   };
 }
@@ -130,7 +136,21 @@ export function clearHour(hour: HourCounts): void {
   hour.sentTo.clear();
   hour.rarePeers.clear();
   for (const distinct of Object.values(hour.distinct)) distinct.clear();
-  for (const leading of Object.values(hour.met)) leading.clear();
+  for (const counted of [...Object.values(hour.met), ...Object.values(hour.seen), hour.leading]) counted.clear();
+}
+
+/** Takes note of something in an hour. @returns Whether the device meets it for the first time. */
+export function isFirstMet({ known, hour, closed }: Device, kind: KnownKind, hash: number): boolean {
+  const seen = hour.seen[kind];
+  if (seen.has(hash) || seen.size >= KNOWN_SIZES[kind]) return false;
+  seen.add(hash);
+  return !closed.seen[kind].has(hash) && !known[kind].has(hash);
+}
+
+/** What was met in the hour before is known from now on. */
+export function learnSeen({ known, leading, closed }: Device): void {
+  for (const kind of KNOWN_KINDS) for (const hash of closed.seen[kind]) known[kind].add(hash);
+  leading.learn(closed.leading);
 }
 
 /** A bucket's counts, in the order of `FEATURES`. */

@@ -5,6 +5,7 @@
 export interface KnownSet {
   /** Adds it. @param hash Of 32 bits. @returns Whether it was not known. */
   readonly add: (hash: number) => boolean;
+  readonly has: (hash: number) => boolean;
   /** The hashes, as they are kept. */
   readonly hashes: () => Uint32Array;
 }
@@ -22,7 +23,7 @@ export function createKnownSet(size: number, saved: Uint32Array | null = null): 
   let next = lastQuarter;
   return {
     add(hash) {
-      const wanted = hash >>> 0 || 1;
+      const wanted = keptAs(hash);
       const place = places.indexOf(wanted);
       if (place >= 0) {
         const forward = place >>> 1;
@@ -39,6 +40,11 @@ export function createKnownSet(size: number, saved: Uint32Array | null = null): 
       }
       return true;
     },
+    has: (hash) => places.includes(keptAs(hash)),
     hashes: () => places,
   };
+}
+
+function keptAs(hash: number): number {
+  return hash >>> 0 || 1;
 }

@@ -1,15 +1,16 @@
-import { addLeading, createLeading, entriesOf } from "./leading.ts";
+import { addLeading, createLeading, entriesOf, type LeadingCounts, leastOf } from "./leading.ts";
 
 /** The ports that a device uses or offers most, of which its group is named. */
 export interface LeadingPorts {
-  readonly add: (name: string) => void;
+  /** Adds what was counted in an hour. */
+  readonly learn: (hour: LeadingCounts) => void;
   /** The two most frequent, sorted by name; "" while there is none. */
   readonly group: () => string;
   readonly entries: () => readonly (readonly [name: string, count: number])[];
 }
 
 /** Enough for the two leading ones of a long tail. */
-const MAX_PORTS = 8;
+export const MAX_PORTS = 8;
 /** A port counts where it has this share of the most frequent one. */
 const MIN_SHARE = 0.25;
 
@@ -18,7 +19,9 @@ export function createLeadingPorts(saved: Iterable<readonly [string, number]> = 
   const ports = createLeading(MAX_PORTS, saved);
   const entries = () => entriesOf(ports).map(([name, count]) => [name, count] as const);
   return {
-    add: (name) => addLeading(ports, name, MAX_PORTS),
+    learn(hour) {
+      for (const [name, times] of leastOf(hour)) addLeading(ports, name, MAX_PORTS, times);
+    },
     group() {
       const [first, second] = entries().toSorted((a, b) => b[1] - a[1]);
       if (!first) return "";

@@ -14,15 +14,15 @@ export function createLeading(max: number, saved: Iterable<readonly [name: strin
 }
 
 /** @see Metwally et al., "Space-Saving", ICDT 2005: a new one takes the place and the count of the rarest. */
-export function addLeading(counts: LeadingCounts, name: string, max: number): void {
+export function addLeading(counts: LeadingCounts, name: string, max: number, times = 1): void {
   const known = counts.get(name);
-  if (known) known.count = Math.min(MAX_COUNT, known.count + 1);
-  else if (counts.size < max) counts.set(name, { count: 1, error: 0 });
+  if (known) known.count = Math.min(MAX_COUNT, known.count + times);
+  else if (counts.size < max) counts.set(name, { count: times, error: 0 });
   else {
     let [rarest, fewest] = ["", Number.POSITIVE_INFINITY];
     for (const [one, { count }] of counts) if (count < fewest) [rarest, fewest] = [one, count];
     counts.delete(rarest);
-    counts.set(name, { count: fewest + 1, error: fewest });
+    counts.set(name, { count: fewest + times, error: fewest });
   }
 }
 

@@ -1,7 +1,7 @@
-import { createHostUse, type HostUse } from "./host-use.ts";
+import { createHostUse, type HostUse, type HourOfUse } from "./host-use.ts";
 
 /** Regions that the site's devices talk to, and since when any are known. */
-export interface RegionUse extends Pick<HostUse, "isCommon" | "clear"> {
+export interface RegionUse extends HourOfUse, Pick<HostUse, "isCommon" | "clear"> {
   readonly use: (region: string, device: string, at: number) => void;
   /** Whether regions are known for long enough that one of them is news: as a caller begins to know them, all of them are met for the first time. */
   readonly areKnown: (at: number) => boolean;
@@ -26,6 +26,9 @@ export function createRegionUse(): RegionUse {
       if (!(since <= at)) since = at;
     },
     isCommon: users.isCommon,
+    closeHour: users.closeHour,
+    settleHour: users.settleHour,
+    dropHour: users.dropHour,
     areKnown: (at) => at >= since + LEARNING_SECONDS,
     since: () => since,
     restore(saved) {
