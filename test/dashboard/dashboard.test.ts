@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startReceiver } from "../../apps/collector/src/deliveries/testing/receiver.ts";
+import { waitFor } from "../lab/wait-for.ts";
 import { type Collector, startCollector } from "../system/deployment.ts";
 import type { SimulatedProbe } from "../system/simulated-probe.ts";
 import { findFaults } from "./axe.ts";
@@ -249,6 +250,37 @@ describe("the dashboard", () => {
     expect(faults).toEqual([]);
     await context.close();
     proxy.close();
+  });
+
+  test("tags 200 devices by filter, by keyboard alone: as many as the list counts", async () => {
+    for (let index = 0; index < 200; index += 1) probe.say(found(`10.9.40.${index}`, `02:00:5e:10:40:${index.toString(16).padStart(2, "0")}`, `batch-${index}`));
+    await waitFor("200 devices", () => (probe.acknowledged() === probe.said() ? true : null));
+    const { page, context, faults } = await browser.open();
+    await logIn(page, collector.url, ADMIN);
+    for (const key of ["g", "d"]) await page.keyboard.press(key);
+    await page.getByRole("grid", { name: "Devices" }).waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("batch");
+    await page.getByRole("button", { name: "Change all 200" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("b");
+    await page.getByRole("heading", { name: "Change 200 devices" }).waitFor();
+    await page.getByLabel("Add tags").waitFor();
+    await page.keyboard.type("third-floor");
+    await page.keyboard.press("Enter");
+    await page.getByText("200 changed, 0 were so already.").waitFor();
+    expect((await collector.rest.listDevices({ tag: "third-floor" })).meta.total).toBe(200);
+    await page.keyboard.press("Enter");
+
+    await page.keyboard.press("b");
+    await page.getByRole("heading", { name: "Change 200 devices" }).waitFor();
+    await collector.rest.createDevice({ ip: "10.9.41.1", hostname: "batch-late" });
+    await page.keyboard.type("too-late");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").first().waitFor();
+    expect((await collector.rest.listDevices({ tag: "too-late" })).meta.total).toBe(0);
+    expect(faults).toEqual([]);
+    await context.close();
   });
 });
 

@@ -1,4 +1,4 @@
-import type { DeviceFilter } from "@lanthorn/contract";
+import { type DeviceFilter, MAX_BULK } from "@lanthorn/contract";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
@@ -10,7 +10,8 @@ import { ErrorNote } from "../states/error-note.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { Page } from "../parts/page.tsx";
-import { useSession } from "../session/use-session.ts";
+import { useMay, useSession } from "../session/use-session.ts";
+import { BulkDialog } from "./bulk-dialog.tsx";
 import { DeviceGrid } from "./device-grid.tsx";
 import styles from "./devices-page.module.css";
 import { FilterBox } from "./filter-box.tsx";
@@ -23,6 +24,9 @@ export function DevicesPage() {
   const { sort = "ip", page: _page, per_page: _perPage, cursor: _cursor, ...given } = route.useSearch();
   const navigate = route.useNavigate();
   const [total, setTotal] = useState<number | null>(null);
+  /** What is changed is what was there when it was asked for, whatever the list is by now. */
+  const [changing, setChanging] = useState<{ readonly filter: DeviceFilter; readonly total: number } | null>(null);
+  const mayEdit = useMay("devices:write");
   const [failure, setFailure] = useState<unknown>(null);
   const text = JSON.stringify(given);
   // The same object while it says the same: the grid begins anew with another one.
@@ -36,19 +40,28 @@ export function DevicesPage() {
     setFailure(null);
     rest.exportDevices({ ...filter, sort }).then((csv) => saveBlob("devices.csv", new Blob([csv], { type: "text/csv" }))).catch(setFailure);
   }, [rest, filter, sort]);
+  // Without a filter it would be every device: that is seldom meant.
+  const canChange = mayEdit && Object.keys(filter).length > 0 && total !== null && total > 0 && total <= MAX_BULK;
   useCommands(useMemo((): readonly Command[] => [
     { id: "export devices", title: "Export these devices as CSV", group: "This page", keys: "e", run: save },
-  ], [save]));
+    ...(canChange ? [{ id: "change devices", title: "Change all of these devices", group: "This page", keys: "b", run: () => setChanging({ filter, total }) } as const] : []),
+  ], [save, canChange, filter, total]));
   return (
     <Page
       title="Devices" isFull note={total === null ? "…" : `${total.toLocaleString("en")} ${total === 1 ? "device" : "devices"}`}
-      actions={<Button onClick={save}><Icon name="download" />Export CSV</Button>}
+      actions={(
+        <>
+          {canChange && <Button onClick={() => setChanging({ filter, total })}>Change all {total.toLocaleString("en")}</Button>}
+          <Button onClick={save}><Icon name="download" />Export CSV</Button>
+        </>
+      )}
     >
       <div className={styles["content"]}>
         <FilterBox filter={withoutSite(filter)} onChange={setFilter} />
         {failure !== null && <ErrorNote error={failure} onRetry={save} />}
         <DeviceGrid filter={filter} sort={sort} onSort={setSort} onTotal={setTotal} empty={<NoDevices filter={filter} onClear={() => setFilter({})} />} />
       </div>
+      {changing && <BulkDialog {...changing} onClose={() => setChanging(null)} />}
     </Page>
   );
 }

@@ -6,7 +6,7 @@ import { Icon } from "../parts/icon.tsx";
 import styles from "./filter-box.module.css";
 
 /** A filter counts when somebody has stopped writing it: soon, but not at each letter of a long one, which the API's limit for a minute would not let through. */
-const PAUSES = { shortMs: 100, longMs: 300, most: 6, withinMs: 4000 } as const;
+const PAUSES = { shortMs: 60, longMs: 300, most: 6, withinMs: 4000 } as const;
 /** Each in one click; written out, so that the language is learned by the way. */
 const QUICK = ["state:online", "state:offline", "type:server", "type:router,switch,access_point", "type:printer", "type:camera,iot", "seen:>7d"] as const;
 
@@ -46,7 +46,12 @@ export function FilterBox({ filter, onChange }: { readonly filter: DeviceFilter;
           ref={input} type="search" value={text} aria-label="Filter devices" aria-describedby={`${ids.hint} ${ids.message}`} aria-invalid={!parsed.ok}
           placeholder='Name, address, or type:printer -tag:lab vendor:"Cisco" port:22 seen:<7d' spellCheck={false} autoComplete="off"
           onChange={(event) => setText(event.target.value)}
-          onKeyDown={(event) => event.key === "Escape" && input.current?.blur()}
+          onKeyDown={(event) => {
+            if (event.key !== "Escape") return;
+            // Browsers would empty the field.
+            event.preventDefault();
+            input.current?.blur();
+          }}
         />
         <kbd>/</kbd>
       </div>
