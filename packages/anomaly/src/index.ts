@@ -3,6 +3,7 @@ export { type BeaconFinding, type Connection, createBeaconWatch } from "./beacon
 export type { Accepted } from "./behaviour/accepted.ts";
 export type { Anomaly } from "./behaviour/anomaly.ts";
 export type { DeviceBehaviour, UsualFeature } from "./behaviour/devices/describe-device.ts";
+export type { DeviceState } from "./behaviour/devices/device-table.ts";
 export type { ObservedBroadcast, ObservedFlow, ObservedQuery } from "./behaviour/flow.ts";
 export { type BehaviourCounts, type BehaviourWatch, createBehaviourWatch } from "./behaviour/watch.ts";
 export { createDetector, type Detector, type Reading, restoreDetector } from "./detector/detector.ts";

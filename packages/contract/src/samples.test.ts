@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type * as z from "zod";
 import {
-  Acknowledgement, Batch, BehaviourReply, Command, COMMANDS, EVENTS, EVENT_TYPES, type EventType, parseProbeEvent, PcapWatchReply, ProbeConfiguration, ProbeHealth,
+  Acknowledgement, Batch, BehaviourListReply, BehaviourReply, Command, COMMANDS, EVENTS, EVENT_TYPES, type EventType, parseProbeEvent, PcapWatchReply, ProbeConfiguration, ProbeHealth,
   ProbeStatus, Reply, STREAM_EVENTS, streamDataSchemas, StreamFrame, WEBHOOK_EVENTS, WebhookPayload,
 } from "./index.ts";
 
@@ -41,6 +41,7 @@ const MESSAGES: Readonly<Record<string, z.ZodType>> = {
   "command-pcap-delete": Command,
   "command-pcap-watch": Command,
   "command-behaviour-read": Command,
+  "command-behaviour-list": Command,
   "command-behaviour-freeze": Command,
   "command-behaviour-reset": Command,
   reply: Reply,
@@ -49,6 +50,7 @@ const MESSAGES: Readonly<Record<string, z.ZodType>> = {
   "reply-not-configured": Reply,
   "reply-pcap-watch": Reply,
   "reply-behaviour-read": Reply,
+  "reply-behaviour-list": Reply,
   "stream-frame": StreamFrame,
   "webhook-payload": WebhookPayload,
 };
@@ -86,6 +88,11 @@ describe.each(readdirSync(SAMPLES))("samples of %s", (version) => {
   test("what the reply to behaviour_read says is read without losing anything", () => {
     const { data } = Reply.parse(readSample(`${version}/reply-behaviour-read.json`));
     expect(BehaviourReply.parse(data)).toEqual(data);
+  });
+
+  test("what the reply to behaviour_list says is read without losing anything", () => {
+    const { data } = Reply.parse(readSample(`${version}/reply-behaviour-list.json`));
+    expect(BehaviourListReply.parse(data)).toEqual(data);
   });
 
   test.each(eventFiles)("event %s is read without losing anything", (name) => {

@@ -2,7 +2,7 @@ import type { AnomalyModel, DeviceBehaviour, LearnedBehaviour } from "@lanthorn/
 import { expect, test } from "vitest";
 import { formatAnswer } from "../answer.ts";
 import type { Connection } from "../connection.ts";
-import { changeModel, showBehaviour } from "./behaviour.ts";
+import { changeModel, listModelDevices, showBehaviour } from "./behaviour.ts";
 
 const [PROBE, DEVICE] = ["01939f6e-2a10-7c3e-8f00-000000000001", "01939f6e-2a10-7c3e-8f00-000000000002"];
 const AT = "2026-06-01T12:00:00.000Z";
@@ -28,6 +28,23 @@ test("what is usual is shown by hour, with hosts and ports, and nothing of it re
   expect(text).toMatch(/too little is known of them yet[^]*at an access port[^]*something unusual goes on[^]*learned anew until/);
   expect(lines.slice(-2)).toEqual(["blind: it does not watch", "other: it does not know the device"]);
   expect(text).not.toContain("\u001B");
+});
+
+test("a probe's devices are listed to the last page, each with its state", async () => {
+  const queries: unknown[] = [];
+  const models: Partial<AnomalyModel>[] = [{ probe_id: PROBE, name: "box" }];
+  const device = (name: string) => ({ device: name, lifecycle: "learning", lifecycle_since: "2026-11-20T08:00:00.000Z", known_since: "2026-11-20T08:00:00.000Z", hours_learned: 3, group: "uses tcp/443" });
+  const connection = connect({
+    listAnomalyModels: () => Promise.resolve({ data: models, meta: { page: 1, per_page: 100, total: 1, next_cursor: null } }),
+    listAnomalyModelDevices: (id: string, query: { cursor?: string }) => Promise.resolve((queries.push([id, query]), query.cursor === undefined
+      ? { data: [device("10.1.0.8")], meta: { page: 1, per_page: 200, total: 2, next_cursor: "10.1.0.8" } } : { data: [device("10.1.0.9\u001B[31m")], meta: { page: 1, per_page: 200, total: 2, next_cursor: null } })),
+  });
+  const text = formatAnswer(await listModelDevices(connection, "box", "learning"), false);
+  expect(text).toMatch(/10\.1\.0\.8 +learning .* 3 +uses tcp\/443/);
+  expect(text).toContain("10.1.0.9");
+  expect(text).not.toContain("\u001B");
+  expect(queries).toMatchObject([[PROBE, { lifecycle: "learning", per_page: 200 }], [PROBE, { lifecycle: "learning", per_page: 200, cursor: "10.1.0.8" }]]);
+  await expect(listModelDevices(connection, "nobody", undefined)).rejects.toMatchObject({ code: "not-found" });
 });
 
 test("a device is changed where it is known, a probe's devices all at once, and without either it is refused", async () => {

@@ -1,4 +1,4 @@
-import type { AnomalyModel, DeviceBehaviour, LearnedBehaviour } from "@lanthorn/contract";
+import type { AnomalyModel, DeviceBehaviour, LearnedBehaviour, Lifecycle } from "@lanthorn/contract";
 import type { Answer } from "../answer.ts";
 import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
@@ -13,6 +13,7 @@ type Rest = Pick<Connection, "rest">;
 /** What is changed of what was learned. */
 export type ModelChange = "freeze" | "unfreeze" | "reset";
 
+const MOST_ON_A_PAGE = 200;
 /** Features that say most, in the order in which they are shown. */
 const SHOWN = ["flows", "bytes_out", "bytes_in", "peers", "names", "failed_flows"];
 const ACCESS_PORT = "it is at an access port: of other devices only presence, DHCP and other broadcasts are learned";
@@ -23,6 +24,14 @@ export async function showBehaviour({ rest }: Rest, device: string): Promise<Ans
   const behaviour = await rest.readDeviceBehaviour(await findDeviceId(rest, device));
   const text = behaviour.probes.length === 0 ? "the device's site has no probe" : behaviour.probes.flatMap(linesOf).map(plainText).join("\n");
   return { json: behaviour, text };
+}
+
+/** The devices that a probe knows, with the state of each. @throws CliError `not-found`. */
+export async function listModelDevices({ rest }: Rest, probe: string, lifecycle: Lifecycle | undefined): Promise<Answer> {
+  const id = await findProbe(rest, probe);
+  const all = await collect((query) => rest.listAnomalyModelDevices(id, { ...query, per_page: MOST_ON_A_PAGE, ...(lifecycle !== undefined && { lifecycle }) }));
+  const rows = all.map((one) => [plainText(one.device), one.lifecycle, shortTime(one.lifecycle_since), String(one.hours_learned), plainText(one.group)]);
+  return { json: all, table: { heading: ["DEVICE", "STATE", "SINCE", "HOURS LEARNED", "DEVICES LIKE IT"], rows } };
 }
 
 /** Freezes, unfreezes or resets a device at the probes that know it, or all that a probe knows. @throws CliError `not-found`; `bad-option`. */

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
-import { ANOMALY_KINDS } from "@lanthorn/contract";
+import { ANOMALY_KINDS, type Lifecycle, LIFECYCLES } from "@lanthorn/contract";
 import { type AnomalyListOptions, listAnomalies, listModels, listNormal, type NormalOptions, sayNormal, showAnomaly, takeBackNormal } from "../commands/anomalies.ts";
-import { changeModel, type ModelChange, showBehaviour } from "../commands/behaviour.ts";
+import { changeModel, listModelDevices, type ModelChange, showBehaviour } from "../commands/behaviour.ts";
 import type { GroupDependencies } from "./group.ts";
 
 /** `anomalies …`. */
@@ -22,6 +22,10 @@ export function addAnomalyCommands(program: Command, { answering, clock }: Group
   answering(anomalies.command("accepted").description("list what is said to be normal").option("--site <site>", "at one site, by its name or id"), (connection, options: { site?: string }) => listNormal(connection, options.site));
   answering(anomalies.command("unlearn <id>").description("take back what was said to be normal"), (connection, id: string) => takeBackNormal(connection, id));
   answering(anomalies.command("models").description("list how many devices probes know, and which are still learned"), (connection) => listModels(connection));
+  answering(
+    anomalies.command("devices <probe>").description("list the devices that a probe knows, with the state of each").addOption(new Option("--state <state>", "only in this state").choices(LIFECYCLES)),
+    (connection, probe: string, options: { state?: Lifecycle }) => listModelDevices(connection, probe, options.state),
+  );
   answering(anomalies.command("behaviour <device>").description("show what is usual for a device: by hour, and its hosts, ports and names"), (connection, device: string) => showBehaviour(connection, device));
   for (const [change, what] of MODEL_CHANGES) {
     answering(anomalies.command(`${change} [device]`).description(what).option("--probe <probe>", "at this probe only, by its name or id; without a device all that it knows"),

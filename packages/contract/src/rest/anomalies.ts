@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { ANOMALY_KINDS } from "../events/security.ts";
-import { LearnedBehaviour } from "../uplink/anomalies.ts";
+import { LearnedBehaviour, LIFECYCLES, MAX_BEHAVIOUR_DEVICES } from "../uplink/anomalies.ts";
 import { TrafficHealth } from "../uplink/captures.ts";
 import { ProbeCoverage } from "../uplink/coverage.ts";
 import { Id, Instant, Severity } from "../values.ts";
-import { BooleanQuery, IdPageQuery, listQuery, PeriodQuery } from "./envelopes.ts";
+import { BooleanQuery, IdPageQuery, listQuery, PageQuery, PeriodQuery } from "./envelopes.ts";
 
 const Kind = z.enum(ANOMALY_KINDS);
 const KINDS = "`exfiltration`: much was sent to hosts that few devices use. `scan`: very many hosts or ports were asked. `admin_protocol`: a session of administration that was never there before. "
@@ -110,6 +110,14 @@ export const AnomalyModel = z.object({
   state: TrafficHealth.shape.anomaly.unwrap().nullable().describe("How many devices it knows, in which state, and what it found, as it reported last. Null where it does not watch: it reads no traffic, or is too old."),
 });
 export type AnomalyModel = z.infer<typeof AnomalyModel>;
+
+/** By their names at the probe. */
+export const AnomalyModelDevicesQuery = PageQuery.extend({
+  per_page: PageQuery.shape.per_page.unwrap().max(MAX_BEHAVIOUR_DEVICES - 1).default(100).describe(`The most records on a page, 1 to ${MAX_BEHAVIOUR_DEVICES - 1}.`),
+  cursor: z.string().max(64).optional().describe("`meta.next_cursor` of the page before."),
+  lifecycle: listQuery(LIFECYCLES).optional().describe("Only devices in these states, with commas between them."),
+});
+export type AnomalyModelDevicesQuery = z.infer<typeof AnomalyModelDevicesQuery>;
 
 /** What is usual for a device, as each probe of its site learned it. */
 export const DeviceBehaviour = z.object({

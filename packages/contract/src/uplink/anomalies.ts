@@ -26,10 +26,17 @@ export type Lifecycle = (typeof LIFECYCLES)[number];
 export const MAX_BEHAVIOUR_NAMES = 64;
 const Names = z.array(z.string().min(1).max(64)).min(1).max(MAX_BEHAVIOUR_NAMES);
 
+/** Devices in one reply to `behaviour_list`: a page, and one more that says whether there is a next. */
+export const MAX_BEHAVIOUR_DEVICES = 201;
+
 /** What `COMMANDS` has of what a probe learned of devices. Refused where the probe does not watch behavior. */
 export const BEHAVIOUR_COMMANDS = {
   /** What is usual for the first of these that it knows. Replied to with `BehaviourReply`. */
   behaviour_read: z.object({ devices: Names }),
+  /** Which devices it knows and in which state, by their names: of these states, or null for all; behind the first so many, or behind the one of a name. Replied to with `BehaviourListReply`. */
+  behaviour_list: z.object({
+    lifecycles: z.array(z.enum(LIFECYCLES)).min(1).max(LIFECYCLES.length).nullable(), behind: z.union([z.int().min(0), z.string().max(64)]), limit: z.int().min(1).max(MAX_BEHAVIOUR_DEVICES),
+  }),
   /** Compares those that it knows of these and learns them no more, or learns them again; null for all devices. Replied to with `devices`: how many. */
   behaviour_freeze: z.object({ devices: Names.nullable(), is_frozen: z.boolean() }),
   /** Forgets those that it knows of these; null for all devices, their groups and the site. Replied to with `devices`: how many. */
@@ -77,5 +84,12 @@ export type LearnedBehaviour = z.infer<typeof LearnedBehaviour>;
 
 /** Data of the reply to `behaviour_read`: null where the probe knows none of the names. */
 export const BehaviourReply = z.object({ behaviour: LearnedBehaviour.nullable() });
+/** A device that a probe knows, and in which state. */
+export const LearnedDevice = LearnedBehaviour.pick({ device: true, lifecycle: true, lifecycle_since: true, known_since: true, hours_learned: true, group: true });
+export type LearnedDevice = z.infer<typeof LearnedDevice>;
+
+/** Data of the reply to `behaviour_list`. `total`: how many there are of these states. */
+export const BehaviourListReply = z.object({ devices: z.array(LearnedDevice).max(MAX_BEHAVIOUR_DEVICES), total: z.int().min(0) });
+export type BehaviourListReply = z.infer<typeof BehaviourListReply>;
 /** Data of the reply to `behaviour_freeze` and `behaviour_reset`. */
 export const BehaviourChangeReply = z.object({ devices: z.int().min(0) });

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { AnomalyModelChange, DeviceBehaviour, type ProbeHealth, type TrafficHealth } from "@lanthorn/contract";
+import { AnomalyModelChange, DeviceBehaviour, LearnedDevice, type ProbeHealth, type TrafficHealth } from "@lanthorn/contract";
 import { createId, toInstant } from "@lanthorn/runtime";
 import { expect, test } from "vitest";
 import { openPcapBench, type PcapBench, type RecordingProbe } from "../pcap/testing/pcap-bench.ts";
@@ -55,6 +55,29 @@ test("what is usual for a device is asked of the probes of its site, each of whi
   await bench.stack.database.db.updateTable("probes").set({ state: "silent" }).where("id", "=", probe.probeId).execute();
   expect((await of(probe))?.problem).toContain("is silent since");
   for (const [path, options] of [[createId(), {}], [device, { tenantId: createId() }]] as const) expect((await bench.call("GET", `/devices/${path}/behaviour`, options)).status).toBe(404);
+}, 60_000);
+
+test("the devices that a probe knows are listed by state and page", async () => {
+  const bench = await openPcapBench();
+  const probe = await bench.probe();
+  await watches(bench, probe);
+  const { device: _, ...about } = LearnedDevice.parse(REPLY.data["behaviour"]);
+  const names = ["00:80:77:0c:22:01", "00:80:77:0c:22:02", "10.1.0.9"];
+  probe.handlers.behaviour_list = ({ behind, limit }) => ({ data: { devices: names.slice(typeof behind === "number" ? behind : names.indexOf(behind) + 1).slice(0, limit).map((device) => ({ ...about, device })), total: 3 } });
+  const path = `/anomalies/models/${probe.probeId}/devices`;
+  const list = async (query: string) => {
+    const { data, meta } = (await bench.call("GET", `${path}?${query}`)).body as { data: unknown[]; meta: { total: number; next_cursor: string | null } };
+    return [data.map((one) => LearnedDevice.parse(one).device), meta.total, meta.next_cursor];
+  };
+  expect(await list("per_page=2&lifecycle=active,drifted")).toEqual([names.slice(0, 2), 3, names[1]]);
+  expect(await list(`per_page=2&cursor=${names[1]}`)).toEqual([names.slice(2), 3, null]);
+  expect(await list("per_page=2&page=2")).toEqual([names.slice(2), 3, null]);
+  expect(probe.heard.map(({ data }) => data)).toEqual([
+    { lifecycles: ["active", "drifted"], behind: 0, limit: 3 }, { lifecycles: null, behind: names[1], limit: 3 }, { lifecycles: null, behind: 2, limit: 3 },
+  ]);
+  for (const [query, options, status] of [["lifecycle=asleep", {}, 400], ["per_page=201", {}, 400], ["", { tenantId: createId() }, 404]] as const) expect((await bench.call("GET", `${path}?${query}`, options)).status).toBe(status);
+  probe.handlers.behaviour_list = () => ({ refused: "it does not watch", reason: "not-configured" });
+  expect((await bench.call("GET", path)).status).toBe(409);
 }, 60_000);
 
 test("a device or all of a probe are frozen, learned again and reset by who may, each in the audit log", async () => {

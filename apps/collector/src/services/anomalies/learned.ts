@@ -1,9 +1,11 @@
 import {
-  type AnomalyModelChange, type AnomalyModelFreeze, type AnomalyModelReset, type BEHAVIOUR_COMMANDS, BehaviourChangeReply, BehaviourReply, type CommandData, type DeviceBehaviour, MAX_BEHAVIOUR_NAMES, type Reply,
+  type AnomalyModelChange, type AnomalyModelDevicesQuery, type AnomalyModelFreeze, type AnomalyModelReset, type BEHAVIOUR_COMMANDS, BehaviourChangeReply, BehaviourListReply, BehaviourReply, type CommandData,
+  type DeviceBehaviour, type LearnedDevice, type List, MAX_BEHAVIOUR_NAMES, type Reply,
 } from "@lanthorn/contract";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
+import { pageById } from "../../gateway/page.ts";
 import { toModel } from "./service.ts";
 import type { AnomaliesStore, WatchingProbe } from "./store.ts";
 
@@ -17,8 +19,10 @@ export interface LearnedService {
   /** @throws ApiError NOT_FOUND. */
   read(tenantId: string, deviceId: string): Promise<DeviceBehaviour>;
   /** @throws ApiError NOT_FOUND; SERVICE_UNAVAILABLE where the probe is away; CONFLICT where it does not watch. */
+  list(tenantId: string, probeId: string, query: AnomalyModelDevicesQuery): Promise<List<LearnedDevice>>;
+  /** @throws ApiError as `list`. */
   freeze(actor: Actor, probeId: string, change: AnomalyModelFreeze): Promise<AnomalyModelChange>;
-  /** @throws ApiError as `freeze`. */
+  /** @throws ApiError as `list`. */
   reset(actor: Actor, probeId: string, change: AnomalyModelReset): Promise<AnomalyModelChange>;
 }
 
@@ -70,6 +74,21 @@ export function createLearnedService({ store, audit, ask }: { readonly store: An
       const { siteId, names } = await deviceOf(tenantId, deviceId);
       const probes = (await store.probes(tenantId, { siteId })).slice(0, MAX_PROBES);
       return { device_id: deviceId, site_id: siteId, probes: await Promise.all(probes.map((probe) => readOne(tenantId, probe, names))) };
+    },
+
+    async list(tenantId, probeId, query) {
+      if ((await store.probes(tenantId, { probeId })).length === 0) throw notFound("probe");
+      const read = async (behind: number | string, limit: number) =>
+        BehaviourListReply.parse(await ask({ tenantId, probeId }, "behaviour_list", { lifecycles: query.lifecycle ?? null, behind, limit }, "lifecycle"));
+      let total = 0;
+      return pageById(query, {
+        async read({ from, limit }) {
+          const reply = await read(from, limit);
+          total = reply.total;
+          return reply.devices.map((one) => ({ id: one.device, one }));
+        },
+        count: () => Promise.resolve(total), show: ({ one }) => one,
+      });
     },
 
     async freeze(actor, probeId, change) {

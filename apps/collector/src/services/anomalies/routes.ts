@@ -28,6 +28,11 @@ export const anomaliesRoutes = routes(
     description: "How many devices each probe knows: those that it still learns, and raises nothing of, and those that it compares. What is learned stays on the probe.",
     answer: "Probes that are not revoked",
   }, async (c, { anomalies }) => c.json(toAnswer(await anomalies.models(identityOf(c).tenantId, c.req.valid("query"))), 200)),
+  endpoint("sensors:read", anomaliesOperations.listAnomalyModelDevices, {
+    summary: "List the devices that a probe learns",
+    description: "With the state of each, and since when: `learning`, `active`, `drifted` or `frozen`. What is learned stays on the probe, which is asked.",
+    answer: "Devices by their names at the probe",
+  }, async (c, { learned }) => c.json(toAnswer(await learned.list(identityOf(c).tenantId, c.req.valid("param").probe_id, c.req.valid("query"))), 200)),
   endpoint("sensors:write", anomaliesOperations.freezeAnomalyModel, {
     summary: "Freeze what a probe learned",
     description: "Of a device, or of all devices that it knows. A frozen device is compared with what is usual for it and not learned, as while a site is changed. The probe is asked and keeps it, also over restarts; `is_frozen: false` has it learn again.",

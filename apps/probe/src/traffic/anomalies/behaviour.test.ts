@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AnomalyDetected, BehaviourReply } from "@lanthorn/contract/uplink";
+import { AnomalyDetected, BehaviourListReply, BehaviourReply } from "@lanthorn/contract/uplink";
 import { createCountryTable, TABLE_FILE } from "@lanthorn/anomaly";
 import { type BlockFrame, encodeFrameBlock } from "@lanthorn/packet-io";
 import { createFakeClock, silentLog } from "@lanthorn/runtime";
@@ -158,6 +158,13 @@ test("what is usual is read, frozen and reset at the collector's word, and a res
   const second = await openSite();
   expect(second.behaviour.counters()).toMatchObject({ frozen: 1, active: 0 });
   expect(read(second)).toMatchObject({ lifecycle: "frozen" });
+  const list = (lifecycles: ("active" | "frozen")[] | null, behind: number | string = 0) => {
+    const { devices, total } = BehaviourListReply.parse((second.behaviour.list({ lifecycles, behind, limit: 10 }) as { data: unknown }).data);
+    return [devices.map(({ device, lifecycle }) => `${device} ${lifecycle}`), total];
+  };
+  expect([list(null), list(["active"]), list(["active", "frozen"]), list(null, LAPTOP.mac), list(null, "0"), list(null, 1)]).toEqual([
+    [[`${LAPTOP.mac} frozen`], 1], [[], 0], [[`${LAPTOP.mac} frozen`], 1], [[], 1], [[`${LAPTOP.mac} frozen`], 1], [[], 1],
+  ]);
   expect(second.behaviour.freeze({ devices: null, is_frozen: false })).toEqual({ data: { devices: 1 } });
   expect(second.behaviour.reset({ devices: null })).toEqual({ data: { devices: 1 } });
   await second.behaviour.close();
@@ -171,7 +178,7 @@ test("a part that is turned off learns nothing and says so", async () => {
   await behaviour.close();
   expect([behaviour.counters(), existsSync(join(dataDir, "anomalies"))]).toEqual([undefined, false]);
   const devices = [LAPTOP.mac];
-  for (const answer of [behaviour.read({ devices }), behaviour.freeze({ devices, is_frozen: true }), behaviour.reset({ devices })]) expect(answer).toMatchObject({ reason: "not-configured" });
+  for (const answer of [behaviour.read({ devices }), behaviour.list({ lifecycles: null, behind: 0, limit: 1 }), behaviour.freeze({ devices, is_frozen: true }), behaviour.reset({ devices })]) expect(answer).toMatchObject({ reason: "not-configured" });
 });
 
 test("the machine's subnets are read twice a minute, however many flows there are", async () => {

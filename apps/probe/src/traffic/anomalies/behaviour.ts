@@ -8,7 +8,7 @@ import type { FlowKey, FlowRecord, TrafficMessage } from "@lanthorn/traffic";
 import { isLinkName } from "../dns/link-names.ts";
 import type { CommandAnswer, FoundAnomaly, ProcessCounters } from "../messages.ts";
 import { toAnomalyData } from "./anomaly-data.ts";
-import { toLearnedBehaviour } from "./learned-behaviour.ts";
+import { listLearned, toLearnedBehaviour } from "./learned-behaviour.ts";
 import { createCountries } from "./countries.ts";
 import { observeBroadcast, observeFlow } from "./observe-flow.ts";
 import type { AnomalySettings } from "./settings.ts";
@@ -30,6 +30,7 @@ export interface SiteBehaviour {
   configure(part: AnomaliesPart | undefined): void;
   /** Commands of the collector. What they change is saved with the next turn. */
   read(data: CommandData<"behaviour_read">): CommandAnswer;
+  list(data: CommandData<"behaviour_list">): CommandAnswer;
   freeze(data: CommandData<"behaviour_freeze">): CommandAnswer;
   reset(data: CommandData<"behaviour_reset">): CommandAnswer;
   /** Null while it is turned off. */
@@ -52,7 +53,7 @@ const REFUSED: CommandAnswer = { refused: "the probe does not watch the behavior
 /** Learns nothing. */
 export const NO_BEHAVIOUR: SiteBehaviour = {
   onFlow: () => undefined, onMessage: () => undefined, advance: () => undefined, distrust: () => undefined, tick: () => undefined, loadCountries: () => undefined, configure: () => undefined, counters: () => undefined,
-  read: () => REFUSED, freeze: () => REFUSED, reset: () => REFUSED,
+  read: () => REFUSED, list: () => REFUSED, freeze: () => REFUSED, reset: () => REFUSED,
   close: () => Promise.resolve(),
 };
 
@@ -117,7 +118,7 @@ export async function openBehaviour(deps: {
 }
 
 /** What the collector may read and change of what was learned. */
-function commandsOf(watch: BehaviourWatch, { clock, onChange }: { readonly clock: Pick<Clock, "now">; readonly onChange: () => void }): Pick<SiteBehaviour, "read" | "freeze" | "reset"> {
+function commandsOf(watch: BehaviourWatch, { clock, onChange }: { readonly clock: Pick<Clock, "now">; readonly onChange: () => void }): Pick<SiteBehaviour, "read" | "list" | "freeze" | "reset"> {
   const each = (names: readonly string[], change: (device: string) => boolean) => names.filter(change).length;
   return {
     read({ devices }) {
@@ -127,6 +128,7 @@ function commandsOf(watch: BehaviourWatch, { clock, onChange }: { readonly clock
       }
       return { data: { behaviour: null } };
     },
+    list: (wanted) => ({ data: listLearned(watch.states(), wanted) }),
     freeze({ devices, is_frozen: isFrozen }) {
       onChange();
       const names = devices ?? [...watch.states()].map(({ device }) => device);

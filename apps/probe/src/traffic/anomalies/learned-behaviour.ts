@@ -1,6 +1,6 @@
 /** What is usual for a device, as the collector gets it. */
-import type { DeviceBehaviour, UsualFeature } from "@lanthorn/anomaly";
-import type { LearnedBehaviour } from "@lanthorn/contract/uplink";
+import type { DeviceBehaviour, DeviceState, UsualFeature } from "@lanthorn/anomaly";
+import type { BehaviourListReply, CommandData, LearnedBehaviour, LearnedDevice } from "@lanthorn/contract/uplink";
 import { toInstant } from "@lanthorn/runtime";
 
 const MAX_NAME = 64;
@@ -12,13 +12,25 @@ const MAX_THING = 160;
 export function toLearnedBehaviour(known: DeviceBehaviour): LearnedBehaviour {
   const [first] = known.features;
   return {
-    device: known.device.slice(0, MAX_NAME), lifecycle: known.lifecycle, lifecycle_since: at(known.lifecycleSince), known_since: at(known.firstAt), hours_learned: known.hours,
+    ...toLearnedDevice(known),
     unusual_since: known.openSince === null ? null : at(known.openSince), relearned_until: known.driftUntil === null ? null : at(known.driftUntil),
-    group: known.group.slice(0, MAX_NAME), group_hours: known.groupHours, is_group_known: known.isGroupKnown,
+    group_hours: known.groupHours, is_group_known: known.isGroupKnown,
     days: { workdays: (first?.workdays ?? []).map(({ days }) => days), weekends: (first?.weekends ?? []).map(({ days }) => days) },
     features: known.features.map((feature) => ({ name: feature.name, highest: round(feature.highest), workdays: hoursOf(feature.workdays), weekends: hoursOf(feature.weekends) })),
     peers: things(known.peers), ports: things(known.ports), names: things(known.names),
   };
+}
+
+/** Some of the devices that are known, by their names. */
+export function listLearned(states: Iterable<DeviceState>, { lifecycles, behind, limit }: CommandData<"behaviour_list">): BehaviourListReply {
+  const all = [...states].filter(({ lifecycle }) => lifecycles?.includes(lifecycle) ?? true).sort((a, b) => (a.device < b.device ? -1 : 1));
+  const found = typeof behind === "number" ? behind : all.findIndex(({ device }) => device > behind);
+  const first = found < 0 ? all.length : found;
+  return { devices: all.slice(first, first + limit).map(toLearnedDevice), total: all.length };
+}
+
+function toLearnedDevice({ device, lifecycle, lifecycleSince, firstAt, hours, group }: DeviceState): LearnedDevice {
+  return { device: device.slice(0, MAX_NAME), lifecycle, lifecycle_since: at(lifecycleSince), known_since: at(firstAt), hours_learned: hours, group: group.slice(0, MAX_NAME) };
 }
 
 function hoursOf(hours: UsualFeature["workdays"]): { readonly usual: number[]; readonly expected_high: number[] } {

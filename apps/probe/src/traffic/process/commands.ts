@@ -49,6 +49,8 @@ export async function carryOutCommand(
       return fetchFile(PCAP_COMMANDS.pcap_fetch.parse(data).pcap_id, files.folder, uploads);
     case "behaviour_read":
       return behaviour.read(BEHAVIOUR_COMMANDS.behaviour_read.parse(data));
+    case "behaviour_list":
+      return behaviour.list(BEHAVIOUR_COMMANDS.behaviour_list.parse(data));
     case "behaviour_freeze":
       return behaviour.freeze(BEHAVIOUR_COMMANDS.behaviour_freeze.parse(data));
     case "behaviour_reset":
