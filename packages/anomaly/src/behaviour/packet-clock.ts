@@ -1,6 +1,7 @@
 import { BUCKET_SECONDS, clearHour, closeBucket } from "./devices/device.ts";
 import type { DeviceTable } from "./devices/device-table.ts";
 import { fitToClock } from "./devices/lifecycle.ts";
+import type { HourOfUse } from "./sketches/host-use.ts";
 
 const HOUR_SECONDS = 3600;
 /** Nothing at all for so long was not a quiet network but nobody who looked. */
@@ -24,11 +25,11 @@ export interface PacketClock {
 }
 
 /**
+ * @param deps.uses Forget an hour that is not to be trusted, as devices do.
  * @param deps.onHour Is given the end of an hour that was seen as a whole, before another begins, and whether it is to be learned.
- * @param deps.onLost What was counted of the hour is forgotten.
  */
-export function createPacketClock({ devices, onHour, onLost }: {
-  readonly devices: DeviceTable; readonly onHour: (at: number, isLearned: boolean) => void; readonly onLost: () => void;
+export function createPacketClock({ devices, uses, onHour }: {
+  readonly devices: DeviceTable; readonly uses: readonly HourOfUse[]; readonly onHour: (at: number, isLearned: boolean) => void;
 }): PacketClock {
   let now = Number.NaN;
   let [isTrusted, isThin] = [true, false];
@@ -41,7 +42,7 @@ export function createPacketClock({ devices, onHour, onLost }: {
     } else {
       distrustedHours += 1;
       for (const device of devices.all()) clearHour(device.hour);
-      onLost();
+      for (const use of uses) use.dropHour();
     }
     [isTrusted, isThin] = [true, false];
   }
@@ -62,7 +63,7 @@ export function createPacketClock({ devices, onHour, onLost }: {
       device.lastBucket = Math.floor(at / BUCKET_SECONDS) - 1;
       clearHour(device.hour);
     }
-    onLost();
+    for (const use of uses) use.dropHour();
     isTrusted = isBeginOfHour(at);
   }
 

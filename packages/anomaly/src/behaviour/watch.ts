@@ -98,11 +98,7 @@ export function createBehaviourWatch(deps: {
   const beacons = createBeaconWatch({ maxPairs: bounds.maxPairs, maxDevices: bounds.maxDevices });
   const saving = createSaving({ budget, regions, devices, beacons });
   const comparison = createHourComparison({ devices, groups, regions, peers, onFound: say });
-  const clock = createPacketClock({ devices, onHour: comparison.begin, onLost: dropHour });
-
-  function dropHour(): void {
-    for (const use of [regions, peers]) use.dropHour();
-  }
+  const clock = createPacketClock({ devices, uses: [regions, peers], onHour: comparison.begin });
 
   function say(anomaly: Explained): void {
     if (accepted.covers(anomaly)) suppressed += 1;

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { AnomalyModelChange, DeviceBehaviour, LearnedDevice, type ProbeHealth, type TrafficHealth } from "@lanthorn/contract";
+import { AnomalyModelChange, COMMANDS, DeviceBehaviour, LearnedDevice, type ProbeHealth, type TrafficHealth } from "@lanthorn/contract";
 import { createId, toInstant } from "@lanthorn/runtime";
 import { expect, test } from "vitest";
 import { openPcapBench, type PcapBench, type RecordingProbe } from "../pcap/testing/pcap-bench.ts";
@@ -63,7 +63,11 @@ test("the devices that a probe knows are listed by state and page", async () => 
   await watches(bench, probe);
   const { device: _, ...about } = LearnedDevice.parse(REPLY.data["behaviour"]);
   const names = ["00:80:77:0c:22:01", "00:80:77:0c:22:02", "10.1.0.9"];
-  probe.handlers.behaviour_list = ({ behind, limit }) => ({ data: { devices: names.slice(typeof behind === "number" ? behind : names.indexOf(behind) + 1).slice(0, limit).map((device) => ({ ...about, device })), total: 3 } });
+  probe.handlers.behaviour_list = (data) => {
+    const { behind, limit } = COMMANDS.behaviour_list.parse(data);
+    const first = typeof behind === "number" ? behind : names.indexOf(behind) + 1;
+    return { data: { devices: names.slice(first, first + limit).map((device) => ({ ...about, device })), total: 3 } };
+  };
   const path = `/anomalies/models/${probe.probeId}/devices`;
   const list = async (query: string) => {
     const { data, meta } = (await bench.call("GET", `${path}?${query}`)).body as { data: unknown[]; meta: { total: number; next_cursor: string | null } };

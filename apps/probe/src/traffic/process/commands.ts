@@ -19,7 +19,7 @@ export interface CommandReach {
   readonly uploads: Uploads;
   /** Resolves when all frames that have been read are with those who write them. */
   readonly handedOn: () => Promise<void>;
-  readonly behaviour: Pick<SiteBehaviour, "read" | "freeze" | "reset">;
+  readonly behaviour: Pick<SiteBehaviour, "read" | "list" | "freeze" | "reset">;
   readonly exports: { readonly start: (data: CommandData<"pcap_export">) => Promise<CommandAnswer>; readonly stop: (id: string) => boolean };
 }
 
