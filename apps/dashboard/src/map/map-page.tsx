@@ -8,18 +8,25 @@ import { type Command, useCommands } from "../keyboard/commands.ts";
 import { Page } from "../parts/page.tsx";
 import { useSession } from "../session/use-session.ts";
 import { useSites } from "../shell/site-switch.tsx";
-import { Answer, Empty } from "../states/answer.tsx";
+import { Answer, Empty, Waiting } from "../states/answer.tsx";
+import { ErrorNote } from "../states/error-note.tsx";
 import { Foreign } from "../texts/foreign.tsx";
-import { Drawing } from "./drawing.tsx";
+import { Drawing } from "./drawing/drawing.tsx";
+import { useLayout } from "./drawing/use-layout.ts";
 import { LinksTable } from "./links-table.tsx";
 import styles from "./map-page.module.css";
 import { type Picture, pictureOf } from "./picture.ts";
+import { PinControl } from "./pins/pin-control.tsx";
+import { type Pins, usePins } from "./pins/use-pins.ts";
+import { sketchOf } from "./placing/layout.ts";
+import { pinStations } from "./placing/pinned.ts";
 import { StationDetail } from "./station-detail.tsx";
 
 const route = getRouteApi("/map");
 const HOPS = { "": "The whole map", 1: "One cable around it", 2: "Two cables around it", 3: "Three cables around it" };
 /** Links grow older all the time; a page that is kept open shows it. */
 const REFRESH_MS = 30_000;
+const NO_PLACES: Pins["places"] = new Map();
 
 /** How the network is cabled: infrastructure with its hosts folded, or the same as a table. */
 export function MapPage() {
@@ -37,18 +44,38 @@ export function MapPage() {
           {(answer) => (answer.edges.length === 0 || !picture ? <NoLinks notes={answer.notes} /> : (
             <>
               <Notes topology={answer} />
-              {view === "table" ? <LinksTable topology={answer} picture={picture} /> : (
-                <div className={styles["columns"]} data-detail={focus !== undefined}>
-                  <Drawing picture={picture} />
-                  {focus !== undefined && <StationDetail topology={answer} id={focus} />}
-                </div>
-              )}
+              {view === "table" ? <LinksTable topology={answer} picture={picture} /> : <Drawn key={siteOf(answer, site_id)} topology={answer} picture={picture} />}
             </>
           ))}
         </Answer>
       </div>
     </Page>
   );
+}
+
+/** The drawing with the places that people gave to stations: a site has them for its whole map. */
+function Drawn({ topology, picture }: { readonly topology: Topology; readonly picture: Picture }) {
+  const { site_id, focus, hops } = route.useSearch();
+  const all = usePins(siteOf(topology, site_id));
+  const isWhole = hops === undefined;
+  const pins = isWhole ? all : { ...all, places: NO_PLACES, mayPin: false };
+  const done = useLayout(useMemo(() => sketchOf(picture), [picture]));
+  const layout = useMemo(() => done && pinStations({ ...done, pins: pins.places }), [done, pins.places]);
+  return (
+    <>
+      {pins.error && <ErrorNote error={pins.error} onRetry={pins.retry} />}
+      <div className={styles["columns"]} data-detail={focus !== undefined}>
+        {layout && !pins.isLoading ? <Drawing picture={picture} layout={layout} pins={pins} /> : <Waiting />}
+        {focus !== undefined && <StationDetail topology={topology} id={focus}><PinControl id={focus} at={layout?.boxes[focus]} pins={pins} isWhole={isWhole} /></StationDetail>}
+      </div>
+    </>
+  );
+}
+
+/** The one site that is shown; undefined for several. */
+function siteOf({ nodes }: Topology, chosen: string | undefined): string | undefined {
+  const [first, ...others] = new Set(nodes.map(({ site_id }) => site_id));
+  return chosen ?? (others.length === 0 ? first : undefined);
 }
 
 function noteOf({ stations, cables, hosts }: Picture): string {

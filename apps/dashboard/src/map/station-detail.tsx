@@ -1,5 +1,6 @@
 import type { Topology, TopologyEdge, TopologyNode } from "@lanthorn/contract";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { Facts } from "../fields/facts.tsx";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -22,8 +23,8 @@ interface Row {
   readonly other: TopologyNode | undefined;
 }
 
-/** What is chosen on the map: what it is, and each of its links by port. */
-export function StationDetail({ topology: { nodes, edges }, id }: { readonly topology: Topology; readonly id: string }) {
+/** What is chosen on the map: what it is, and each of its links by port. @param props.children What can be done with it. */
+export function StationDetail({ topology: { nodes, edges }, id, children }: { readonly topology: Topology; readonly id: string; readonly children: ReactNode }) {
   const navigate = route.useNavigate();
   const node = nodes.find((each) => each.id === id);
   if (!node) return <section className={styles["detail"]}><Empty title="It is not on the map">What was chosen has no link now.</Empty></section>;
@@ -40,6 +41,7 @@ export function StationDetail({ topology: { nodes, edges }, id }: { readonly top
       </header>
       <Facts of={factsOf(node, reportsPorts(id, edges))} />
       {node.device_id !== null && <p><Link to="/devices/$deviceId" params={{ deviceId: node.device_id }}>All that is known of it</Link></p>}
+      {children}
       <h3>{rows.length.toLocaleString("en")} {rows.length === 1 ? "link" : "links"}</h3>
       <ul>
         {rows.slice(0, MAX_LINKS).map((row) => <LinkRow key={row.edge.id} {...row} />)}

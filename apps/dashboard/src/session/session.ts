@@ -1,10 +1,14 @@
-import { ClientError, createRestClient, type Fetch, type RestClient } from "@lanthorn/client";
+import { ClientError, createRestClient, type Fetch, readTagged, type RestClient, type Tagged, type TransportOptions } from "@lanthorn/client";
 import type { TokenResponse } from "@lanthorn/contract";
 import { createPace } from "./pace.ts";
 
 /** A person's login. The token is in the memory of this page; the browser keeps it for the next page in a cookie that no script can read. */
 export interface Session {
   readonly rest: RestClient;
+  /** Reads a record with the entity tag of its state. @throws ClientError as the call. */
+  readTagged<T>(read: (rest: RestClient) => Promise<T>): Promise<Tagged<T>>;
+  /** @returns A client whose writes are refused with `CONFLICT` where the record is in another state by now. */
+  ifMatch(etag: string | null): RestClient;
   /** Where the collector is, without a slash at the end. */
   readonly url: string;
   /** `starting` until it is known whether the browser keeps a session. */
@@ -36,7 +40,7 @@ export function createSession(deps: {
     if (nextToken === null) cancelRefresh();
     for (const listener of listeners) listener();
   };
-  const rest = createRestClient({
+  const options: TransportOptions = {
     url: deps.url, token: () => token,
     async fetch(url, init) {
       await pace();
@@ -45,7 +49,8 @@ export function createSession(deps: {
       if (answer.status === 401 && init.headers["authorization"] === `Bearer ${token}`) enter("ended", null);
       return answer;
     },
-  });
+  };
+  const rest = createRestClient(options);
   const hold = (answer: TokenResponse) => {
     cancelRefresh();
     cancelRefresh = deps.after(answer.expires_in * 1000 * REFRESH_AT, () => void refresh());
@@ -63,6 +68,8 @@ export function createSession(deps: {
 
   return {
     rest, url: deps.url,
+    readTagged: (read) => readTagged(options, read),
+    ifMatch: (etag) => createRestClient({ ...options, ifMatch: () => etag }),
     state: () => state,
     subscribe(listener) {
       listeners.add(listener);

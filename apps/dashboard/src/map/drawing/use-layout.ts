@@ -1,9 +1,9 @@
 import { useEffect, useState } from "react";
 import * as z from "zod";
-import type { Layout, Sketch } from "./placing/layout.ts";
+import type { Layout, Sketch } from "../placing/layout.ts";
 // The bundler makes it: the address of the file that the worker is built into.
 // oxlint-disable-next-line import/default
-import workerUrl from "./placing/layout-worker.ts?worker&url";
+import workerUrl from "../placing/layout-worker.ts?worker&url";
 
 const Place = z.object({ x: z.number(), y: z.number() });
 const LayoutAnswer = z.object({

@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Collector, startCollector } from "../system/deployment.ts";
+import type { SimulatedProbe } from "../system/simulated-probe.ts";
+import { findFaults } from "./axe.ts";
+import { type RealBrowser, startBrowser } from "./browser.ts";
+import { logIn, settle } from "./pages.ts";
+import { sayHostile } from "./world.ts";
+
+const ADMIN = { username: "admin", password: "only for this test" };
+const VIEWER = { username: "night-shift", password: "only for this test too" };
+
+let folder: string;
+let collector: Collector;
+let browser: RealBrowser;
+let probe: SimulatedProbe;
+let siteId: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "lanthorn-map-"));
+  collector = await startCollector({ dataDir: join(folder, "collector"), host: "127.0.0.1", env: { LANTHORN_ADMIN_PASSWORD: ADMIN.password } });
+  await collector.rest.createUser({ ...VIEWER, role: "viewer" });
+  probe = await sayHostile(collector);
+  siteId = (await collector.rest.listSites()).data[0]?.id ?? "";
+  browser = await startBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  probe?.close();
+  await collector?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const pins = async () => (await collector.rest.readMapPins(siteId)).pins;
+const openMap = async (page: Page) => {
+  for (const key of ["g", "m"]) await page.keyboard.press(key);
+  await settle(page, /^Map/);
+  return page.getByRole("button", { name: "switch" }).first();
+};
+
+test("pin the map: by keyboard alone a station is pinned, moved and unpinned; what others pin meanwhile stays", async () => {
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, ADMIN);
+  const station = await openMap(page);
+  await station.press("Enter");
+  await page.getByRole("button", { name: "Pin here" }).waitFor();
+  const before = await station.getAttribute("transform");
+  await page.keyboard.press("p");
+  await expect.poll(pins).toHaveLength(1);
+  const [pin = { node: "", x: 0, y: 0 }] = await pins();
+  expect(await station.getAttribute("transform")).toBe(before);
+  const other = { node: "somebody else's", x: 7, y: 8 };
+  await collector.rest.updateMapPins(siteId, { pins: [pin, other] });
+  for (const key of ["ArrowRight", "ArrowRight", "ArrowDown"]) await page.keyboard.press(key);
+  const moved = { ...pin, x: pin.x + 40, y: pin.y + 20 };
+  await page.getByText(`Pinned at ${moved.x}, ${moved.y}`).waitFor();
+  await expect.poll(pins).toEqual([moved, other]);
+  const place = await station.getAttribute("transform");
+  expect(await findFaults(page, "pinned map")).toEqual([]);
+  await page.reload();
+  await settle(page, /^Map/);
+  expect(await page.getByRole("button", { name: "pinned" }).getAttribute("transform")).toBe(place);
+  await page.getByRole("button", { name: "Unpin" }).waitFor();
+  await page.keyboard.press("p");
+  await expect.poll(pins).toEqual([other]);
+  await collector.rest.updateMapPins(siteId, { pins: [] });
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test("a station that is dragged is pinned where it is let go, without being chosen; a viewer sees it there and cannot move it", async () => {
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, ADMIN);
+  const station = await openMap(page);
+  const box = await station.boundingBox() ?? { x: 0, y: 0 };
+  await page.mouse.move(box.x + 20, box.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 80, box.y + 120, { steps: 5 });
+  await page.mouse.up();
+  await expect.poll(pins).toHaveLength(1);
+  await page.getByRole("button", { name: "pinned" }).waitFor();
+  expect(await page.getByRole("region", { name: "What is chosen" }).count()).toBe(0);
+  await context.close();
+  const seen = await browser.open();
+  await logIn(seen.page, collector.url, VIEWER);
+  await openMap(seen.page);
+  const pinned = seen.page.getByRole("button", { name: "pinned" });
+  const place = await pinned.getAttribute("transform");
+  await pinned.press("Enter");
+  await seen.page.getByRole("region", { name: "What is chosen" }).waitFor();
+  for (const key of ["p", "ArrowLeft"]) await seen.page.keyboard.press(key);
+  expect(await pinned.getAttribute("transform")).toBe(place);
+  expect(await seen.page.getByRole("button", { name: /^(Pin|Unpin)/ }).count()).toBe(0);
+  expect([faults, seen.faults]).toEqual([[], []]);
+  await seen.context.close();
+});
