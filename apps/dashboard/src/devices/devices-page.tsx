@@ -14,7 +14,10 @@ import { useMay, useSession } from "../session/use-session.ts";
 import { BulkDialog } from "./bulk-dialog.tsx";
 import { DeviceGrid } from "./device-grid.tsx";
 import styles from "./devices-page.module.css";
+import { Facets } from "./facets.tsx";
 import { FilterBox } from "./filter-box.tsx";
+import { type Shown, useDefaultView } from "./use-views.ts";
+import { ViewsDialog } from "./views-dialog.tsx";
 
 const route = getRouteApi("/devices");
 
@@ -26,6 +29,7 @@ export function DevicesPage() {
   const [total, setTotal] = useState<number | null>(null);
   /** What is changed is what was there when it was asked for, whatever the list is by now. */
   const [changing, setChanging] = useState<{ readonly filter: DeviceFilter; readonly total: number } | null>(null);
+  const [isChoosing, setChoosing] = useState(false);
   const mayEdit = useMay("devices:write");
   const [failure, setFailure] = useState<unknown>(null);
   const text = JSON.stringify(given);
@@ -36,6 +40,10 @@ export function DevicesPage() {
     void navigate({ search: (before) => ({ sort: before.sort, site_id: next.site_id ?? before.site_id, ...next }), replace: true });
   }, [navigate]);
   const setSort = (next: string) => void navigate({ search: (before) => ({ ...before, sort: next }), replace: true });
+  const show = useCallback(({ filter: next, sort: order }: Shown) => {
+    void navigate({ search: (before) => ({ sort: order, site_id: next.site_id ?? before.site_id, ...next }), replace: true });
+  }, [navigate]);
+  useDefaultView(Object.keys(withoutSite(filter)).length === 0, show);
   const save = useCallback(() => {
     setFailure(null);
     rest.exportDevices({ ...filter, sort }).then((csv) => saveBlob("devices.csv", new Blob([csv], { type: "text/csv" }))).catch(setFailure);
@@ -44,6 +52,7 @@ export function DevicesPage() {
   const canChange = mayEdit && Object.keys(filter).length > 0 && total !== null && total > 0 && total <= MAX_BULK;
   useCommands(useMemo((): readonly Command[] => [
     { id: "export devices", title: "Export these devices as CSV", group: "This page", keys: "e", run: save },
+    { id: "saved views", title: "Saved views of devices", group: "This page", keys: "v", run: () => setChoosing(true) },
     ...(canChange ? [{ id: "change devices", title: "Change all of these devices", group: "This page", keys: "b", run: () => setChanging({ filter, total }) } as const] : []),
   ], [save, canChange, filter, total]));
   return (
@@ -52,15 +61,20 @@ export function DevicesPage() {
       actions={(
         <>
           {canChange && <Button onClick={() => setChanging({ filter, total })}>Change all {total.toLocaleString("en")}</Button>}
+          <Button onClick={() => setChoosing(true)}>Views</Button>
           <Button onClick={save}><Icon name="download" />Export CSV</Button>
         </>
       )}
     >
       <div className={styles["content"]}>
-        <FilterBox filter={withoutSite(filter)} onChange={setFilter} />
+        <div>
+          <FilterBox filter={withoutSite(filter)} onChange={setFilter} />
+          <Facets filter={filter} onChange={setFilter} />
+        </div>
         {failure !== null && <ErrorNote error={failure} onRetry={save} />}
         <DeviceGrid filter={filter} sort={sort} onSort={setSort} onTotal={setTotal} empty={<NoDevices filter={filter} onClear={() => setFilter({})} />} />
       </div>
+      {isChoosing && <ViewsDialog filter={withoutSite(filter)} sort={sort} onShow={show} onClose={() => setChoosing(false)} />}
       {changing && <BulkDialog {...changing} onClose={() => setChanging(null)} />}
     </Page>
   );

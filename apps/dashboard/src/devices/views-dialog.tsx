@@ -1,0 +1,83 @@
+import { type DeviceFilter, formatDeviceFilter, type View } from "@lanthorn/contract";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useId } from "react";
+import { Button } from "../parts/button.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import form from "../parts/form.module.css";
+import { withForm } from "../parts/with-form.ts";
+import { useMay, useSession } from "../session/use-session.ts";
+import { Answer } from "../states/answer.tsx";
+import { ErrorNote } from "../states/error-note.tsx";
+import { RemoveButton } from "../states/removal.tsx";
+import { Foreign, showForeign } from "../texts/foreign.tsx";
+import { type Shown, shownBy, useKeptPreferences } from "./use-views.ts";
+import styles from "./views-dialog.module.css";
+
+/** Saved views of the list: choose one, save what is shown as one, begin with one, remove one. */
+export function ViewsDialog({ filter, sort, onShow, onClose }: {
+  readonly filter: DeviceFilter; readonly sort: string; readonly onShow: (shown: Shown) => void; readonly onClose: () => void;
+}) {
+  const { rest } = useSession();
+  const views = useQuery({ queryKey: ["views", "devices"], queryFn: () => rest.listViews({ list: "devices", per_page: 1000 }) });
+  const show = (view: View) => {
+    const shown = shownBy(view);
+    if (shown) onShow(shown);
+    onClose();
+  };
+  return (
+    <Dialog title="Saved views" onClose={onClose}>
+      <SaveForm filter={filter} sort={sort} />
+      <div className={styles["views"]}>
+        <Answer query={views}>
+          {({ data }) => (data.length === 0 ? <p>No view is saved yet.</p> : <ul>{data.map((view) => <ViewRow key={view.id} view={view} onShow={() => show(view)} />)}</ul>)}
+        </Answer>
+      </div>
+    </Dialog>
+  );
+}
+
+function SaveForm({ filter, sort }: { readonly filter: DeviceFilter; readonly sort: string }) {
+  const { rest } = useSession();
+  const queries = useQueryClient();
+  const mayShare = useMay("devices:write");
+  const nameId = useId();
+  const text = formatDeviceFilter(filter);
+  const save = useMutation({
+    mutationFn: ({ name, shared }: { readonly name: string; readonly shared: boolean }) => rest.createView({ list: "devices", name, filter: text, sort, shared }),
+    onSuccess: () => void queries.invalidateQueries({ queryKey: ["views"] }),
+  });
+  return (
+    <form className={form["form"]} onSubmit={withForm(({ name = "", shared }) => save.mutate({ name, shared: shared !== undefined }))}>
+      <p>What is shown now: <code>{text === "" ? "all devices" : showForeign(text, 200)}</code></p>
+      <label htmlFor={nameId}>Save it as</label>
+      <input id={nameId} name="name" required maxLength={120} autoComplete="off" />
+      {mayShare && <label><input type="checkbox" name="shared" /> For everybody</label>}
+      {save.isError && <ErrorNote error={save.error} />}
+      <p role="status">{save.isSuccess && `Saved: ${showForeign(save.data.name, 60)}`}</p>
+      <div className={form["actions"]}><Button kind="primary" type="submit" disabled={save.isPending}>Save this view</Button></div>
+    </form>
+  );
+}
+
+function ViewRow({ view, onShow }: { readonly view: View; readonly onShow: () => void }) {
+  const { rest } = useSession();
+  const queries = useQueryClient();
+  const isDefault = useKeptPreferences().data?.default_views.devices === view.id;
+  const begin = useMutation({
+    mutationFn: () => rest.updatePreferences({ default_views: { devices: isDefault ? null : view.id } }),
+    onSuccess: (answer) => queries.setQueryData(["preferences"], answer),
+  });
+  const name = showForeign(view.name, 60);
+  const act = isDefault ? "No default" : "Make default";
+  return (
+    <li>
+      <div>
+        <button type="button" className={styles["name"]} onClick={onShow}><Foreign text={view.name} longest={60} /></button>
+        <small><code>{showForeign(view.filter, 120) || "all devices"}</code>{isDefault && ", the default"}{view.shared && (view.is_own ? ", shared" : `, shared by ${showForeign(view.owner.username, 40)}`)}</small>
+        {begin.isError && <ErrorNote error={begin.error} />}
+      </div>
+      <Button aria-label={`${act}: ${name}`} onClick={() => begin.mutate()} disabled={begin.isPending}>{act}</Button>
+      {view.is_own && <RemoveButton of={view.name} then={view.shared ? "It is gone for everybody." : "The devices stay as they are."} keys={["views"]} remove={() => rest.deleteView(view.id).then(() => queries.invalidateQueries({ queryKey: ["preferences"] }))} />}
+    </li>
+  );
+}
