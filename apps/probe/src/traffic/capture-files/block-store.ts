@@ -55,7 +55,7 @@ export function createBlockStore(deps: {
 
   /** @returns How many octets are in the file: those of all blocks, or of those before the first that failed. What lies behind them is cut off again. */
   async function put(into: WrittenFile, blocks: readonly Uint8Array[]): Promise<number> {
-    const { whole, fault } = await (into.direct ? writeInTurn : writeAtOnce)(deps.write, into, blocks, written);
+    const { whole, fault } = await writeAtOnce(deps.write, into, blocks, written);
     for (const block of whole) hash?.update(block);
     const bytes = sizeOf(whole);
     written += bytes;
@@ -115,20 +115,6 @@ interface Written {
 
 async function writeWhole(write: WriteBytes, file: WrittenFile, block: Uint8Array, position: number): Promise<void> {
   for (let at = 0; at < block.length;) at += await write(file, block.subarray(at), position + at);
-}
-
-/** The disk takes what goes past the cache one after the other: threads would only wait for each other. */
-async function writeInTurn(write: WriteBytes, file: WrittenFile, blocks: readonly Uint8Array[], position: number): Promise<Written> {
-  let end = position;
-  for (const [index, block] of blocks.entries()) {
-    try {
-      await writeWhole(write, file, block, end);
-    } catch (error) {
-      return { whole: blocks.slice(0, index), fault: describeError(error) };
-    }
-    end += block.length;
-  }
-  return { whole: blocks, fault: null };
 }
 
 async function writeAtOnce(write: WriteBytes, file: WrittenFile, blocks: readonly Uint8Array[], position: number): Promise<Written> {

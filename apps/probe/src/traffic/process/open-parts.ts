@@ -29,7 +29,7 @@ const BUFFERS = 16;
 /** A slow disk must not let the continuous capture take what evidence and captures on demand are written from. */
 const CONTINUOUS_BUFFERS = 8;
 /** While so many wait, the disk is slower than what comes. */
-const BUSY_BUFFERS = 5;
+const BUSY_BUFFERS = 2;
 const REPORT_MS = 1000;
 const FLUSH_MS = 2000;
 const UPLOAD_MS = 5000;
