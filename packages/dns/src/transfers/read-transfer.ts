@@ -30,32 +30,16 @@ type State = "begin" | "second" | "whole" | "removing" | "adding" | "end";
  * @param maxBytes Of all lines.
  */
 export function createTransferReader(known: KnownZone | null, maxBytes: number): TransferReader {
-  let zone = new Set<string>();
-  let [bytes, serial]: [number, number] = [0, 0];
+  const zone = createZoneLines(maxBytes);
+  const { take, add, remove } = zone;
+  let serial = 0;
   let state: State = "begin";
   let first: DnsRecord | null = null;
-  const take = (lines: Iterable<string>) => {
-    zone = new Set(lines);
-    for (const line of zone) bytes += line.length + 1;
-  };
-  const add = (record: DnsRecord) => {
-    const line = recordLine(record);
-    if (line === null || zone.has(line)) return;
-    bytes += line.length + 1;
-    if (bytes > maxBytes) throw new TransferFault(`it has more than ${maxBytes / 1e6} MB`);
-    zone.add(line);
-  };
-  const remove = (record: DnsRecord) => {
-    const line = recordLine(record);
-    if (line === null) return;
-    if (!zone.delete(line)) throw new ChangesDoNotFit("a record that was removed is not there");
-    bytes -= line.length + 1;
-  };
   /** An SOA begins what is removed, then what is added, and by turns on until the newest. */
   const onSoa = (record: DnsRecord, own: number): boolean => {
     if (state === "whole" || (state === "adding" && own === serial)) {
       state = "end";
-      if (zone.size === 0) throw new TransferFault("it has no records");
+      if (zone.lines().size === 0) throw new TransferFault("it has no records");
       return true;
     }
     if (state === "removing") {
@@ -106,7 +90,34 @@ export function createTransferReader(known: KnownZone | null, maxBytes: number):
     },
     lines() {
       if (state !== "end") throw new TransferFault("its server stopped before the end of the zone");
-      return zone;
+      return zone.lines();
+    },
+  };
+}
+
+/** A zone's records as lines, in the order in which they came. */
+function createZoneLines(maxBytes: number) {
+  let lines = new Set<string>();
+  let bytes = 0;
+  return {
+    lines: () => lines,
+    /** All of another version. */
+    take(known: Iterable<string>): void {
+      lines = new Set(known);
+      for (const line of lines) bytes += line.length + 1;
+    },
+    add(record: DnsRecord): void {
+      const line = recordLine(record);
+      if (line === null || lines.has(line)) return;
+      bytes += line.length + 1;
+      if (bytes > maxBytes) throw new TransferFault(`it has more than ${maxBytes / 1e6} MB`);
+      lines.add(line);
+    },
+    remove(record: DnsRecord): void {
+      const line = recordLine(record);
+      if (line === null) return;
+      if (!lines.delete(line)) throw new ChangesDoNotFit("a record that was removed is not there");
+      bytes -= line.length + 1;
     },
   };
 }

@@ -7,7 +7,7 @@ import type { FromProcess, ProcessCounters, ToProcess } from "../messages.ts";
 import { createRequestedCaptures, type RequestedCaptures } from "../on-demand/captures.ts";
 import type { CompileFilter } from "../on-demand/filter-program.ts";
 import { createWatches, type Watches } from "../on-demand/watches.ts";
-import { createBlockQueue } from "../ring/block-queue.ts";
+import { type BlockQueue, createBlockQueue } from "../ring/block-queue.ts";
 import { createFrameHeaders } from "../ring/frame-headers.ts";
 import { createMemoryRing, type MemoryRing, readBlockFacts, type RingBlock } from "../ring/memory-ring.ts";
 import { toMessage } from "../rules/finding-message.ts";
@@ -93,29 +93,14 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
   sendState();
 
   return {
-    onMessage(message) {
-      switch (message.kind) {
-        case "site":
-          site = message.site;
-          parts.configure(site);
-          watches.configure();
-          break;
-        case "alert":
-          return evidence.notice(message.alert);
-        case "command":
-          return void carryOut(message, deps, { captures, watches, handedOn: () => new Promise((resolve) => queue.behind(resolve)) });
-        case "noted":
-          return parts.noted(message.pcap_id, message.state);
-        case "anomalies":
-          return parts.behaviour.configure(message.anomalies);
-        case "rules":
-          return rules.load();
-        case "names":
-          return flows.loadNames();
-        case "countries":
-          return parts.behaviour.loadCountries();
-      }
-    },
+    onMessage: createReceiver(deps, {
+      captures, watches, evidence, rules, flows, queue,
+      onSite(now) {
+        site = now;
+        parts.configure(now);
+        watches.configure();
+      },
+    }),
     async close() {
       for (const stop of stops) stop();
       for (const reader of readers) reader.close();
@@ -124,6 +109,42 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
       await Promise.all(sinks.map((sink) => sink.close()));
       await parts.close();
     },
+  };
+}
+
+/** What messages reach. */
+interface MessageReach {
+  readonly captures: RequestedCaptures;
+  readonly watches: Watches;
+  readonly evidence: Evidence;
+  readonly rules: RuleEngine;
+  readonly flows: WatchedFlows;
+  readonly queue: BlockQueue;
+  readonly onSite: (site: CaptureSettings) => void;
+}
+
+/** Each message to whom it is for. */
+function createReceiver(deps: ProcessDeps, { captures, watches, evidence, rules, flows, queue, onSite }: MessageReach): TrafficProcess["onMessage"] {
+  const { parts } = deps;
+  return (message) => {
+    switch (message.kind) {
+      case "site":
+        return onSite(message.site);
+      case "alert":
+        return evidence.notice(message.alert);
+      case "command":
+        return void carryOut(message, deps, { captures, watches, handedOn: () => new Promise((resolve) => queue.behind(resolve)) });
+      case "noted":
+        return parts.noted(message.pcap_id, message.state);
+      case "anomalies":
+        return parts.behaviour.configure(message.anomalies);
+      case "rules":
+        return rules.load();
+      case "names":
+        return flows.loadNames();
+      case "countries":
+        return parts.behaviour.loadCountries();
+    }
   };
 }
 
