@@ -49,19 +49,23 @@ export function createBufferPool(options: { readonly buffers: number; readonly m
     made += 1;
     return memory.subarray((made - 1) * BUFFER_BYTES, made * BUFFER_BYTES);
   };
-  return countUse(options.buffers, { take: () => idle.pop() ?? make(), give: (buffer) => void idle.push(buffer), hasFree: true, write: options.write ?? createWriteBytes(null) });
+  return countUse(options.buffers, { take: () => idle.pop() ?? make(), give: (buffer) => void idle.push(buffer), hasFree: true }, options.write ?? createWriteBytes(null));
 }
 
-/** A part of a pool for those who must not take all of it from others. @param buffers The most that are taken through it at once. */
-export function createBufferShare(pool: BufferPool, buffers: number): BufferPool {
-  return countUse(buffers, pool);
+/**
+ * A part of a pool for those who must not take all of it from others.
+ * @param buffers The most that are taken through it at once.
+ * @param write The pool's way unless given.
+ */
+export function createBufferShare(pool: BufferPool, buffers: number, write = pool.write): BufferPool {
+  return countUse(buffers, pool, write);
 }
 
 /** At most so many of what `source` has. */
-function countUse(buffers: number, source: Omit<BufferPool, "inUse">): BufferPool {
+function countUse(buffers: number, source: Pick<BufferPool, "take" | "give" | "hasFree">, write: WriteBytes): BufferPool {
   let inUse = 0;
   return {
-    write: source.write,
+    write,
     take() {
       const buffer = inUse < buffers ? source.take() : null;
       if (buffer) inUse += 1;
@@ -97,8 +101,8 @@ export function createWriteBytes(pieces: PieceWriter | null, isSlow: () => boole
     const front = pieces && bytes.length >= MIN_IN_PIECES ? await pieces.write(handle.fd, bytes, position, past) : 0;
     const written = front > 0 ? front : (await handle.write(bytes, 0, bytes.length, position)).bytesWritten;
     const end = position + written;
-    const isInCache = past === undefined && Math.floor(end / RELEASE_BYTES) > Math.floor(position / RELEASE_BYTES);
-    if (isInCache) pieces?.release(handle.fd, Math.max(0, end - RELEASED_BYTES), Math.min(end, RELEASED_BYTES));
+    // What was to go past the cache may be in it after all: not every file system says so when it refuses.
+    if (Math.floor(end / RELEASE_BYTES) > Math.floor(position / RELEASE_BYTES)) pieces?.release(handle.fd, Math.max(0, end - RELEASED_BYTES), Math.min(end, RELEASED_BYTES));
     return written;
   };
 }

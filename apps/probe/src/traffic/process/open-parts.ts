@@ -28,7 +28,7 @@ import { createUploads } from "./uploads.ts";
 const BUFFERS = 16;
 /** A slow disk must not let the continuous capture take what evidence and captures on demand are written from. */
 const CONTINUOUS_BUFFERS = 8;
-/** While so many wait, the disk is slower than what comes. */
+/** One is filled and one is written: while more are in use, the disk is slower than what comes. */
 const BUSY_BUFFERS = 2;
 const REPORT_MS = 1000;
 const FLUSH_MS = 2000;
@@ -64,7 +64,9 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   const uploads = createUploads({ spool: createSpool({ dataDir, budgetBytes: begin.spool_bytes }), dataDir, onGone: rooms.forget, log });
   for (const id of site.upload === "at_once" ? [...stored.reported, ...stored.wanted] : stored.wanted) uploads.want(id);
   const { ringMemory, bufferMemory } = allocateMemory(settings);
-  const pool: BufferPool = createBufferPool({ buffers: BUFFERS, memory: bufferMemory, write: createWriteBytes(openPieceWriter(clock), () => pool.inUse > BUSY_BUFFERS) });
+  const pieces = openPieceWriter(clock);
+  const pool = createBufferPool({ buffers: BUFFERS, memory: bufferMemory, write: createWriteBytes(pieces) });
+  const continuousPool: BufferPool = createBufferShare(pool, CONTINUOUS_BUFFERS, createWriteBytes(pieces, () => continuousPool.inUse > BUSY_BUFFERS));
   const application = `lanthorn-probe ${begin.version}`;
   const onFinished = ({ path, recorded }: CaptureFileFacts) => {
     rooms.finished(recorded.pcap_id);
@@ -74,7 +76,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   const shared = { dataDir, interfaces: settings.interfaces, snapLength: settings.snap_length, application, clock, log };
   const recordings = createRecordings({ ...shared, folder, pool, site: () => site, roomOf: rooms.forFile, onFinished });
   const continuous = settings.continuous.enabled ? await openContinuous({
-    ...shared, settings: settings.continuous, gap: begin.gaps.at(-1) ?? null, pool: createBufferShare(pool, CONTINUOUS_BUFFERS), free, privacy,
+    ...shared, settings: settings.continuous, gap: begin.gaps.at(-1) ?? null, pool: continuousPool, free, privacy,
     // Where so many buffers wait, the disk is slow: a write of the index would wait too, and the frames with it.
     load: () => (pool.inUse < CONTINUOUS_BUFFERS ? load : 1),
   }) : null;
