@@ -84,6 +84,32 @@ test("the devices that a probe knows are listed by state and page", async () => 
   expect((await bench.call("GET", path)).status).toBe(409);
 }, 60_000);
 
+test("a probe that answers something else than was asked for is no failure of the collector's, and leads no client in circles", async () => {
+  const bench = await openPcapBench();
+  const probe = await bench.probe();
+  await watches(bench, probe);
+  const { device: _, ...about } = LearnedDevice.parse(REPLY.data["behaviour"]);
+  const path = `/anomalies/models/${probe.probeId}`;
+  const answerOf = async (method: string, target: string, body?: object) => {
+    const answer = await bench.call(method, `${path}/${target}`, body && { body });
+    return [answer.status, answer.status === 200 ? null : answer.body.error.code];
+  };
+  const list = (query: string, data: Record<string, unknown>) => {
+    probe.handlers.behaviour_list = () => ({ data });
+    return answerOf("GET", `devices?${query}`);
+  };
+  const named = (...names: string[]) => ({ devices: names.map((device) => ({ ...about, device })), total: 3 });
+  for (const data of [{}, { devices: [{ device: 7 }], total: 1 }, { ...named("a"), total: -1 }, named("b", "a"), named("a", "b", "b")]) {
+    expect([data, await list("per_page=2", data)]).toEqual([data, [503, "SERVICE_UNAVAILABLE"]]);
+  }
+  for (const data of [named("a", "b", "c"), named("b"), named("c", "b")]) expect([data, await list("per_page=2&cursor=b", data)]).toEqual([data, [503, "SERVICE_UNAVAILABLE"]]);
+  expect([await list("per_page=2&cursor=b", named("c", "d", "e")), await list("per_page=2&page=2", named("a"))]).toEqual([[200, null], [200, null]]);
+  for (const [what, command] of [["freeze", "behaviour_freeze"], ["reset", "behaviour_reset"]] as const) {
+    probe.handlers[command] = () => ({ data: { devices: "all" } });
+    expect([what, await answerOf("POST", what, {})]).toEqual([what, [503, "SERVICE_UNAVAILABLE"]]);
+  }
+}, 60_000);
+
 test("a device or all of a probe are frozen, learned again and reset by who may, each in the audit log", async () => {
   const bench = await openPcapBench();
   const probe = await bench.probe();

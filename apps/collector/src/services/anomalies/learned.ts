@@ -18,7 +18,7 @@ export type AskProbe = <T extends keyof typeof BEHAVIOUR_COMMANDS>(
 export interface LearnedService {
   /** @throws ApiError NOT_FOUND. */
   read(tenantId: string, deviceId: string): Promise<DeviceBehaviour>;
-  /** @throws ApiError NOT_FOUND; SERVICE_UNAVAILABLE where the probe is away; CONFLICT where it does not watch. */
+  /** @throws ApiError NOT_FOUND; SERVICE_UNAVAILABLE where the probe is away or its answer cannot be read; CONFLICT where it does not watch. */
   list(tenantId: string, probeId: string, query: AnomalyModelDevicesQuery): Promise<List<LearnedDevice>>;
   /** @throws ApiError as `list`. */
   freeze(actor: Actor, probeId: string, change: AnomalyModelFreeze): Promise<AnomalyModelChange>;
@@ -30,6 +30,20 @@ export interface LearnedService {
 const MAX_PROBES = 16;
 const NOT_WATCHING = "it does not watch the behavior of devices: it reads no traffic ([traffic] in its configuration), or has not reported yet";
 
+/** A schema of a reply's data. */
+interface Shape<T> {
+  safeParse(data: unknown): { readonly success: true; readonly data: T } | { readonly success: false };
+}
+
+/** No failure of this collector's: the probe answers something else than was asked for. */
+const unreadable = () => new ApiError("SERVICE_UNAVAILABLE", "its answer cannot be read", { isOrdinary: true });
+
+/** Whether devices come in the order of their names, each behind the one before: the last is the next page's cursor, and no client is to be led in circles. */
+function isAscending(devices: readonly LearnedDevice[], behind: number | string): boolean {
+  const names = [...(typeof behind === "string" ? [behind] : []), ...devices.map(({ device }) => device)];
+  return names.every((name, index) => index === 0 || name > (names[index - 1] ?? ""));
+}
+
 /** @param deps.ask Asks a probe. */
 export function createLearnedService({ store, audit, ask }: { readonly store: AnomaliesStore; readonly audit: Audit; readonly ask: AskProbe }): LearnedService {
   const deviceOf = async (tenantId: string, deviceId: string) => {
@@ -38,14 +52,21 @@ export function createLearnedService({ store, audit, ask }: { readonly store: An
     return device;
   };
 
+  /** Asks a probe, which may be anybody's by now. @throws ApiError as `ask`; SERVICE_UNAVAILABLE for an answer of another shape. */
+  async function read<T, C extends keyof typeof BEHAVIOUR_COMMANDS>(shape: Shape<T>, ...question: Parameters<typeof ask<C>>): Promise<T> {
+    const answer = shape.safeParse(await ask<C>(...question));
+    if (!answer.success) throw unreadable();
+    return answer.data;
+  }
+
   async function readOne(tenantId: string, probe: WatchingProbe, names: readonly string[]): Promise<DeviceBehaviour["probes"][number]> {
     const { state, other_hosts: otherHosts } = toModel(probe);
     const about = { probe_id: probe.id, name: probe.name, other_hosts: otherHosts };
     if (state === null) return { ...about, problem: NOT_WATCHING, behaviour: null };
     if (names.length === 0) return { ...about, problem: null, behaviour: null };
     try {
-      const answer = BehaviourReply.safeParse(await ask({ tenantId, probeId: probe.id }, "behaviour_read", { devices: [...names] }, "device_id"));
-      return answer.success ? { ...about, problem: null, behaviour: answer.data.behaviour } : { ...about, problem: "its answer cannot be read", behaviour: null };
+      const { behaviour } = await read(BehaviourReply, { tenantId, probeId: probe.id }, "behaviour_read", { devices: [...names] }, "device_id");
+      return { ...about, problem: null, behaviour };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       return { ...about, problem: error.message, behaviour: null };
@@ -67,8 +88,6 @@ export function createLearnedService({ store, audit, ask }: { readonly store: An
     await store.transaction((trx) => audit(trx, { actor, action, target: { type: "anomaly_model", id: probeId }, before: null, after: { ...change } }));
   }
 
-  const changed = (probeId: string, data: Reply["data"]): AnomalyModelChange => ({ probe_id: probeId, devices: BehaviourChangeReply.parse(data).devices });
-
   return {
     async read(tenantId, deviceId) {
       const { siteId, names } = await deviceOf(tenantId, deviceId);
@@ -78,12 +97,11 @@ export function createLearnedService({ store, audit, ask }: { readonly store: An
 
     async list(tenantId, probeId, query) {
       if ((await store.probes(tenantId, { probeId })).length === 0) throw notFound("probe");
-      const read = async (behind: number | string, limit: number) =>
-        BehaviourListReply.parse(await ask({ tenantId, probeId }, "behaviour_list", { lifecycles: query.lifecycle ?? null, behind, limit }, "lifecycle"));
       let total = 0;
       return pageById(query, {
         async read({ from, limit }) {
-          const reply = await read(from, limit);
+          const reply = await read(BehaviourListReply, { tenantId, probeId }, "behaviour_list", { lifecycles: query.lifecycle ?? null, behind: from, limit }, "lifecycle");
+          if (!isAscending(reply.devices, from)) throw unreadable();
           total = reply.total;
           return reply.devices.map((one) => ({ id: one.device, one }));
         },
@@ -95,14 +113,16 @@ export function createLearnedService({ store, audit, ask }: { readonly store: An
       const devices = await namesFor(actor.tenantId, probeId, change.device_id);
       await note(actor, "anomaly_models.freeze", probeId, change);
       if (devices?.length === 0) return { probe_id: probeId, devices: 0 };
-      return changed(probeId, await ask({ tenantId: actor.tenantId, probeId }, "behaviour_freeze", { devices, is_frozen: change.is_frozen }, "device_id"));
+      const done = await read(BehaviourChangeReply, { tenantId: actor.tenantId, probeId }, "behaviour_freeze", { devices, is_frozen: change.is_frozen }, "device_id");
+      return { probe_id: probeId, devices: done.devices };
     },
 
     async reset(actor, probeId, change) {
       const devices = await namesFor(actor.tenantId, probeId, change.device_id);
       await note(actor, "anomaly_models.reset", probeId, change);
       if (devices?.length === 0) return { probe_id: probeId, devices: 0 };
-      return changed(probeId, await ask({ tenantId: actor.tenantId, probeId }, "behaviour_reset", { devices }, "device_id"));
+      const done = await read(BehaviourChangeReply, { tenantId: actor.tenantId, probeId }, "behaviour_reset", { devices }, "device_id");
+      return { probe_id: probeId, devices: done.devices };
     },
   };
 }
