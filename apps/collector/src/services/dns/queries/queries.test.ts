@@ -182,6 +182,17 @@ describe("what a site decides of its log of queries", () => {
     expect(await stats()).toMatchObject({ queries: shown === null ? 0 : 10, left_out: rows === 0 ? 0 : 4 });
   });
 
+  test.each([["counts", "counts", []], ["blocked", "blocked", ["a.ads.example", "o.ads.example"]], ["all", "counts", []], [null, "blocked", ["a.ads.example", "o.ads.example"]], ["blocked", "off", []]] as const)(
+    "with %s, rows that do not belong to the level %s that a probe names are not kept", async (level, named, names) => {
+      await decide({ level });
+      const rows = [ROW, { ...ROW, name: "o.ads.example", action: "observed" as const }, { ...ROW, name: "good.example", action: "resolved" as const, list: "" }];
+      await report({ level: named, rows, left_out: 4 });
+      expect((await read()).data.map(({ name }) => name).toSorted()).toEqual(names);
+      expect(await gateway.db.selectFrom("dns_queries").select("name").where("name", "=", "good.example").execute()).toEqual([]);
+      expect(await stats()).toMatchObject({ queries: named === "off" ? 0 : 10, left_out: names.length === 0 ? 0 : 4 });
+    },
+  );
+
   test("is a level that cannot raise what a probe reports", async () => {
     await decide({ level: "all" });
     await report({ level: "counts", rows: [] });

@@ -40,12 +40,12 @@ export function createQueriesReaction({ keepDays }: { readonly keepDays: number 
   };
 }
 
-/** As much of a report as its site's level allows; null for nothing. */
+/** As much of a report as the stricter of its own level and its site's allows, whatever rows came under its name; null for nothing. */
 function allowedOf(data: Reported["data"], settings: Pick<QuerySettingsRow, "level"> | undefined): Reported["data"] | null {
   const level = stricterDnsQueryLevel(data.level, settings?.level ?? null);
   if (level === "off") return null;
-  if (level === data.level) return data;
-  return level === "counts" ? { ...data, level, left_out: 0, rows: [] } : { ...data, level, rows: data.rows.filter(({ action }) => action !== "resolved") };
+  if (level === "counts") return { ...data, level, left_out: 0, rows: [] };
+  return { ...data, level, rows: level === "blocked" ? data.rows.filter(({ action }) => action !== "resolved") : data.rows };
 }
 
 /** The begin of its hour. @param at An instant. */
