@@ -170,11 +170,25 @@ describe("a bundle", () => {
     expect(collector.held()).toEqual([1, { "a.rules": "good" }]);
   });
 
+  test("that was damaged on this disk has the one before in its place", async () => {
+    const store = openBundleStore(dataDir, NAME);
+    expect(await store.findWholeFolder()).toBeNull();
+    for (const [version, text] of [[1, "good"], [2, "better"]] as const) {
+      await collector.publish(version, { "a.rules": text });
+      await collector.receive();
+    }
+    const { current, previous } = store.versions();
+    expect(await store.findWholeFolder()).toBe(join(dataDir, NAME, current ?? ""));
+    writeFileSync(join(dataDir, NAME, current ?? "", "a.rules"), "damaged");
+    expect([await store.findWholeFolder(), store.wholeFolder()]).toEqual([join(dataDir, NAME, previous ?? ""), join(dataDir, NAME, previous ?? "")]);
+  });
+
   test("that was damaged on this disk is fetched again", async () => {
     await collector.publish(1, { "a.rules": "good", "b.rules": "kept" });
     await collector.receive();
     writeFileSync(join(openBundleStore(dataDir, NAME).wholeFolder() ?? "", "a.rules"), "damaged");
     expect(await openBundleStore(dataDir, NAME).isCurrentWhole()).toBe(false);
+    expect(await openBundleStore(dataDir, NAME).findWholeFolder()).toBeNull();
     expect(await collector.receive()).toMatchObject({ version: 1, fetched: 1 });
     expect(collector.held()).toEqual([1, { "a.rules": "good", "b.rules": "kept" }]);
   });

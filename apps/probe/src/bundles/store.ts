@@ -31,6 +31,8 @@ export interface BundleStore {
   record(): BundleRecord;
   /** Whether the current version is as it was installed. Reads all of it, without holding up the event loop. */
   isCurrentWhole(): Promise<boolean>;
+  /** As `wholeFolder`, without holding up the event loop. */
+  findWholeFolder(): Promise<string | null>;
   /** Where files of the current and previous version should be, by their SHA-256. They may be damaged. */
   paths(): ReadonlyMap<string, string>;
   /**
@@ -77,9 +79,11 @@ export function openBundleStore(dataDir: string, name: string): BundleStore {
     record: read,
     async isCurrentWhole() {
       const { current } = read();
-      const sums = current === null ? null : readSums(folderOf(current));
-      for (const [file, sum] of sums ?? []) if (await digestOf(join(folderOf(current ?? ""), file)) !== sum) return false;
-      return sums !== null;
+      return current !== null && await hasItsFiles(folderOf(current));
+    },
+    async findWholeFolder() {
+      for (const folder of folders()) if (await hasItsFiles(folder)) return folder;
+      return null;
     },
     paths: () => new Map(folders().toReversed().flatMap((folder) => [...readSums(folder) ?? []].map(([file, sum]) => [sum, join(folder, file)] as const))),
     install(files, number = 0) {
@@ -151,6 +155,13 @@ function readSums(folder: string): ReadonlyMap<string, string> | null {
   const manifest = readTextFile(join(folder, MANIFEST));
   const sums = manifest !== null && folder.endsWith(sha256(manifest)) ? parseManifest(manifest) : null;
   return typeof sums === "string" ? null : sums;
+}
+
+/** As `isWhole`, a piece of a file at a time. */
+async function hasItsFiles(folder: string): Promise<boolean> {
+  const sums = readSums(folder);
+  for (const [file, sum] of sums ?? []) if (await digestOf(join(folder, file)) !== sum) return false;
+  return sums !== null;
 }
 
 function isWhole(folder: string): boolean {

@@ -63,14 +63,14 @@ describe("a table of countries", () => {
     expect(table?.countryOf(new Uint8Array(6))).toBe("");
   });
 
-  test("is the same from its bytes, and nothing from damaged ones", () => {
+  test("is the same from its bytes, and nothing from damaged ones", async () => {
     const bytes = table?.bytes ?? new Uint8Array();
-    expect(openCountryTable(bytes)).toMatchObject({ ranges: 5 });
-    expect(openCountryTable(bytes)?.countryOf(v4("2.16.7.1"))).toBe("DE");
+    expect(await openAtOnce(bytes)).toMatchObject({ ranges: 5 });
+    expect((await openAtOnce(bytes))?.countryOf(v4("2.16.7.1"))).toBe("DE");
     expect(createCountryTable(ranges.toReversed())?.bytes).toEqual(bytes);
-    for (let length = 0; length < bytes.length; length += 1) expect(openCountryTable(bytes.subarray(0, length))).toBeNull();
+    for (let length = 0; length < bytes.length; length += 1) expect(await openAtOnce(bytes.subarray(0, length))).toBeNull();
     const broken = (offset: number, value: number) => bytes.map((byte, index) => (index === offset ? value : byte));
-    for (const damaged of [broken(0, 0), broken(4, 9), broken(16 + 7, 0xff), broken(16 + 16, 0)]) expect(openCountryTable(damaged)).toBeNull();
+    for (const damaged of [broken(0, 0), broken(4, 9), broken(16 + 7, 0xff), broken(16 + 16, 0)]) expect(await openAtOnce(damaged)).toBeNull();
   });
 
   test("joins what follows each other, and cuts what two registries have", () => {
@@ -94,6 +94,23 @@ describe("a table of countries", () => {
     expect(many?.ranges).toBe(400_000);
   });
 });
+
+test("a table is looked at a few thousand ranges at a time, and not copied", async () => {
+  const { bytes } = createCountryTable(Array.from({ length: 400_000 }, (_, index) => range4(index * 8192, index % 2 === 0 ? "DE" : "FR"))) ?? { bytes: new Uint8Array() };
+  let pauses = 0;
+  const table = await openCountryTable(bytes, () => {
+    pauses += 1;
+    return Promise.resolve();
+  });
+  expect([pauses, table?.ranges, table?.bytes === bytes, table?.countryOf(v4("0.0.32.0"))]).toEqual([97, 400_000, true, "FR"]);
+  // The last of the ranges is no less looked at than the first.
+  const damaged = bytes.map((byte, index) => (index === bytes.length - 1 ? 0x20 : byte));
+  expect(await openAtOnce(damaged)).toBeNull();
+});
+
+function openAtOnce(bytes: Uint8Array) {
+  return openCountryTable(bytes, () => Promise.resolve());
+}
 
 function range4(first: number, country: string): CountryRange {
   return { family: 4, first, last: first + 8191, country };

@@ -21,12 +21,14 @@ const RANGE_BYTES = 18;
 const MAX_RANGES = 2_000_000;
 const MAX_NUMBERS = { 4: 2 ** 32, 6: 2 ** 48 } as const;
 
-/** Of one family, in their order; none lies over another. */
+/** Of one family, as they lie in a table's bytes: in their order; none lies over another. */
 interface Ranges {
-  readonly firsts: Float64Array;
-  readonly lasts: Float64Array;
-  readonly countries: Uint16Array;
+  readonly from: number;
+  readonly count: number;
 }
+
+/** Some 2 ms of a small machine. */
+const CHECKED_AT_ONCE = 4096;
 
 /**
  * Sorts ranges, joins those that follow each other, and cuts those that lie over another: what two registries have, the one keeps that begins
@@ -35,42 +37,62 @@ interface Ranges {
  */
 export function createCountryTable(ranges: readonly CountryRange[]): CountryTable | null {
   if (ranges.length > MAX_RANGES) return null;
-  return tableOf(pack(ranges.filter(({ family }) => family === 4)), pack(ranges.filter(({ family }) => family === 6)));
+  return tableOf(write(pack(ranges.filter(({ family }) => family === 4)), pack(ranges.filter(({ family }) => family === 6))));
 }
 
-/** @param bytes Of a table; not copied. @returns Null where they are none, or were damaged. */
-export function openCountryTable(bytes: Uint8Array): CountryTable | null {
+/**
+ * Looks at each range once, some in each turn of the caller's event loop: a table may have 36 MB.
+ * @param bytes Of a table; not copied, and not to be changed any more.
+ * @param pause Awaited after each 4096 ranges.
+ * @returns Null where they are none, or were damaged.
+ */
+export async function openCountryTable(bytes: Uint8Array, pause: () => Promise<void>): Promise<CountryTable | null> {
   if (bytes.length < HEADER_BYTES) return null;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = viewOf(bytes);
   const [magic, of4, of6] = [0, 4, 8].map((offset) => view.getUint32(offset, true));
   if (magic !== MAGIC || of4 === undefined || of6 === undefined || of4 + of6 > MAX_RANGES || bytes.length !== HEADER_BYTES + RANGE_BYTES * (of4 + of6)) return null;
-  const ranges4 = readRanges(view, HEADER_BYTES, of4, MAX_NUMBERS[4]);
-  const ranges6 = readRanges(view, HEADER_BYTES + RANGE_BYTES * of4, of6, MAX_NUMBERS[6]);
-  return ranges4 && ranges6 && tableOf(ranges4, ranges6, bytes);
+  const { ranges4, ranges6 } = rangesOf(view);
+  return await areInOrder(view, ranges4, MAX_NUMBERS[4], pause) && await areInOrder(view, ranges6, MAX_NUMBERS[6], pause) ? tableOf(bytes) : null;
 }
 
-function tableOf(of4: Ranges, of6: Ranges, bytes: Uint8Array | null = null): CountryTable {
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function rangesOf(view: DataView): { readonly ranges4: Ranges; readonly ranges6: Ranges } {
+  const [of4, of6] = [view.getUint32(4, true), view.getUint32(8, true)];
+  return { ranges4: { from: HEADER_BYTES, count: of4 }, ranges6: { from: HEADER_BYTES + RANGE_BYTES * of4, count: of6 } };
+}
+
+function tableOf(bytes: Uint8Array): CountryTable {
+  const view = viewOf(bytes);
+  const { ranges4, ranges6 } = rangesOf(view);
   return {
-    ranges: of4.firsts.length + of6.firsts.length,
-    bytes: bytes ?? write(of4, of6),
+    ranges: ranges4.count + ranges6.count,
+    bytes,
     countryOf(address) {
       const at = numberOf(address);
-      return at ? find(at.family === 4 ? of4 : of6, at.number) : "";
+      return at ? find(view, at.family === 4 ? ranges4 : ranges6, at.number) : "";
     },
   };
 }
 
-function find({ firsts, lasts, countries }: Ranges, number: number): string {
-  let [low, high] = [0, firsts.length];
+function find(view: DataView, { from, count }: Ranges, number: number): string {
+  let [low, high] = [0, count];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((firsts[middle] ?? 0) <= number) low = middle + 1;
+    if (view.getFloat64(from + RANGE_BYTES * middle, true) <= number) low = middle + 1;
     else high = middle;
   }
-  return low > 0 && number <= (lasts[low - 1] ?? -1) ? lettersOf(countries[low - 1] ?? 0) : "";
+  if (low === 0) return "";
+  const { last, country } = rangeAt(view, from + RANGE_BYTES * (low - 1));
+  return number <= last ? lettersOf(country) : "";
 }
 
-function pack(ranges: readonly CountryRange[]): Ranges {
+/** A range of which the family is known. */
+type Packed = Pick<CountryRange, "first" | "last" | "country">;
+
+function pack(ranges: readonly CountryRange[]): readonly Packed[] {
   const sorted = ranges.toSorted((one, other) => one.first - other.first || one.last - other.last || (one.country < other.country ? -1 : 1));
   const kept: { first: number; last: number; readonly country: string }[] = [];
   for (const { first: begin, last, country } of sorted) {
@@ -80,42 +102,42 @@ function pack(ranges: readonly CountryRange[]): Ranges {
     if (before?.country === country && before.last + 1 === first) before.last = last;
     else kept.push({ first, last, country });
   }
-  return {
-    firsts: Float64Array.from(kept, ({ first }) => first), lasts: Float64Array.from(kept, ({ last }) => last),
-    countries: Uint16Array.from(kept, ({ country }) => country.charCodeAt(0) * 256 + country.charCodeAt(1)),
-  };
+  return kept;
 }
 
-function write(of4: Ranges, of6: Ranges): Uint8Array {
-  const bytes = new Uint8Array(HEADER_BYTES + RANGE_BYTES * (of4.firsts.length + of6.firsts.length));
-  const view = new DataView(bytes.buffer);
-  [MAGIC, of4.firsts.length, of6.firsts.length].forEach((value, index) => view.setUint32(index * 4, value, true));
+function write(of4: readonly Packed[], of6: readonly Packed[]): Uint8Array {
+  const bytes = new Uint8Array(HEADER_BYTES + RANGE_BYTES * (of4.length + of6.length));
+  const view = viewOf(bytes);
+  [MAGIC, of4.length, of6.length].forEach((value, index) => view.setUint32(index * 4, value, true));
   let offset = HEADER_BYTES;
-  for (const { firsts, lasts, countries } of [of4, of6]) {
-    for (const [index, first] of firsts.entries()) {
-      view.setFloat64(offset, first, true);
-      view.setFloat64(offset + 8, lasts[index] ?? 0, true);
-      view.setUint16(offset + 16, countries[index] ?? 0, true);
-      offset += RANGE_BYTES;
-    }
+  for (const { first, last, country } of [...of4, ...of6]) {
+    view.setFloat64(offset, first, true);
+    view.setFloat64(offset + 8, last, true);
+    view.setUint16(offset + 16, country.charCodeAt(0) * 256 + country.charCodeAt(1), true);
+    offset += RANGE_BYTES;
   }
   return bytes;
 }
 
-/** @returns Null where a range is none, or they are not in order. */
-function readRanges(view: DataView, from: number, count: number, below: number): Ranges | null {
-  const made: Ranges = { firsts: new Float64Array(count), lasts: new Float64Array(count), countries: new Uint16Array(count) };
+function rangeAt(view: DataView, offset: number): { readonly first: number; readonly last: number; readonly country: number } {
+  return { first: view.getFloat64(offset, true), last: view.getFloat64(offset + 8, true), country: view.getUint16(offset + 16, true) };
+}
+
+/** Whether each range is one, and they are in order. */
+async function areInOrder(view: DataView, { from, count }: Ranges, below: number, pause: () => Promise<void>): Promise<boolean> {
   let before = -1;
   for (let index = 0; index < count; index += 1) {
-    const offset = from + RANGE_BYTES * index;
-    const [first, last, country] = [view.getFloat64(offset, true), view.getFloat64(offset + 8, true), view.getUint16(offset + 16, true)];
-    if (!Number.isInteger(first) || !Number.isInteger(last) || first <= before || last < first || last >= below || !/^[A-Z]{2}$/.test(lettersOf(country))) return null;
-    made.firsts[index] = first;
-    made.lasts[index] = last;
-    made.countries[index] = country;
+    const { first, last, country } = rangeAt(view, from + RANGE_BYTES * index);
+    if (!Number.isInteger(first) || !Number.isInteger(last) || first <= before || last < first || last >= below) return false;
+    if (!isCapital(country >>> 8) || !isCapital(country & 255)) return false;
     before = last;
+    if (index % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) await pause();
   }
-  return made;
+  return true;
+}
+
+function isCapital(letter: number): boolean {
+  return letter >= 65 && letter <= 90;
 }
 
 function lettersOf(country: number): string {

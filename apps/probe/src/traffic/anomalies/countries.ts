@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type CountryTable, openCountryTable, TABLE_FILE } from "@lanthorn/anomaly";
 import { parseIp } from "@lanthorn/packets";
-import { describeError, type Log } from "@lanthorn/runtime";
+import { describeError, type Log, nextTurn } from "@lanthorn/runtime";
 import type { BundleFiles } from "../../bundles/manifest.ts";
 import { COUNTRIES } from "../../bundles/names.ts";
 import { openBundleStore } from "../../bundles/store.ts";
@@ -21,9 +21,9 @@ export interface Countries {
 }
 
 /** @throws ProbeError `bundle-refused` for files that are no table. */
-export function checkCountries(files: BundleFiles): void {
+export async function checkCountries(files: BundleFiles): Promise<void> {
   const bytes = files.get(TABLE_FILE);
-  if (!bytes || !openCountryTable(bytes)) throw new ProbeError("bundle-refused", `${TABLE_FILE} is no table of countries of this version`);
+  if (!bytes || !await openCountryTable(bytes, nextTurn)) throw new ProbeError("bundle-refused", `${TABLE_FILE} is no table of countries of this version`);
 }
 
 /** Nothing is known before `load`. */
@@ -32,10 +32,8 @@ export function createCountries({ dataDir, log }: { readonly dataDir: string; re
   let loading: Promise<void> = Promise.resolve();
   const load = async () => {
     try {
-      const store = openBundleStore(dataDir, COUNTRIES);
-      const { current } = store.versions();
-      const folder = current !== null && await store.isCurrentWhole() ? join(dataDir, COUNTRIES, current) : store.wholeFolder();
-      const read = folder === null ? null : openCountryTable(await readFile(join(folder, TABLE_FILE)));
+      const folder = await openBundleStore(dataDir, COUNTRIES).findWholeFolder();
+      const read = folder === null ? null : await openCountryTable(await readFile(join(folder, TABLE_FILE)), nextTurn);
       if (folder !== null && read === null) log.error({ folder }, "the table of countries cannot be read; the one before stays");
       else table = read;
       if (read) log.info({ ranges: read.ranges }, "read countries of addresses");

@@ -18,7 +18,7 @@ export async function readRuleFiles(dataDir: string): Promise<RuleFiles> {
     const store = openBundleStore(dataDir, INTRUSION_RULES);
     const { current } = store.versions();
     const { currentNumber } = store.record();
-    const folder = await store.isCurrentWhole() && current !== null ? join(dataDir, INTRUSION_RULES, current) : store.wholeFolder();
+    const folder = await store.findWholeFolder();
     if (folder === null) return current === null ? { kind: "none" } : { kind: "unreadable", problem: "the files of the rules are damaged; they are fetched again" };
     const files = new Map<string, Buffer>();
     for (const path of store.filesOf(folder)) files.set(path, await readFile(join(folder, path)));
