@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
+import { MapPinsUpdate } from "@lanthorn/contract";
+import type { Page, Route } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Collector, startCollector } from "../system/deployment.ts";
 import type { SimulatedProbe } from "../system/simulated-probe.ts";
@@ -67,6 +68,38 @@ test("pin the map: by keyboard alone a station is pinned, moved and unpinned; wh
   await page.getByRole("button", { name: "Unpin" }).waitFor();
   await page.keyboard.press("p");
   await expect.poll(pins).toEqual([other]);
+  await collector.rest.updateMapPins(siteId, { pins: [] });
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test("while a save waits for its answer no other one begins, also when the page is left: the newest place stays", async () => {
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, ADMIN);
+  const station = await openMap(page);
+  await station.press("Enter");
+  const saves: Route[] = [];
+  await page.route("**/topology/pins/*", async (route, request) => {
+    if (request.method() !== "PUT" || saves.push(route) > 1) await route.continue();
+  });
+  await page.clock.install();
+  await page.getByRole("button", { name: "Pin here" }).click();
+  await expect.poll(() => saves).toHaveLength(1);
+  await page.keyboard.press("ArrowRight");
+  const sent = () => saves.map((route) => MapPinsUpdate.parse(route.request().postDataJSON()).pins);
+  const [[pin = { node: "", x: 0, y: 0 }] = []] = sent();
+  const moved = { ...pin, x: pin.x + 20 };
+  await page.getByText(`Pinned at ${moved.x}, ${moved.y}`).waitFor();
+  await page.clock.runFor(5000);
+  for (const key of ["g", "o"]) await page.keyboard.press(key);
+  await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+  // What began before has gone out by now.
+  await page.evaluate("fetch('/').then(() => true)");
+  expect(saves).toHaveLength(1);
+  await saves[0]?.continue();
+  await expect.poll(() => saves).toHaveLength(2);
+  expect((await saves[1]?.request().response())?.status()).toBe(200);
+  expect([sent(), await pins()]).toEqual([[[pin], [moved]], [moved]]);
   await collector.rest.updateMapPins(siteId, { pins: [] });
   expect(faults).toEqual([]);
   await context.close();

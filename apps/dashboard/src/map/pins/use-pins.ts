@@ -36,23 +36,27 @@ export function usePins(siteId: string | undefined): Pins {
   const queryKey = ["map-pins", siteId];
   const kept = useQuery({ queryKey, enabled: siteId !== undefined, queryFn: () => session.rest.readMapPins(siteId ?? ""), refetchInterval: REFRESH_MS });
   const [changes, setChanges] = useState<Changes>(new Map());
-  const { mutate, reset, isPending, isError, error } = useMutation({
+  const saving = {
     mutationFn: (made: Changes) => savePins(session, siteId ?? "", made),
-    onSuccess(answer, made) {
+    // One save at a time, also of who comes back to the page: an older one would put its places over those of a newer one.
+    scope: { id: `map-pins ${siteId}` },
+    onSuccess(answer: MapPins, made: Changes) {
       queries.setQueryData(queryKey, answer);
       setChanges((now) => new Map([...now].filter(([node, at]) => made.get(node) !== at)));
     },
-  });
+  };
+  const { mutate, reset, isPending, isError, error } = useMutation(saving);
   useEffect(() => (changes.size === 0 || isPending || isError ? undefined : clock.after(SAVE_AFTER_MS, () => mutate(changes))), [changes, isPending, isError, mutate]);
-  useSaveOnLeaving(changes, () => siteId !== undefined && void savePins(session, siteId, changes).then((answer) => queries.setQueryData(queryKey, answer)).catch(() => undefined));
+  useSaveOnLeaving(changes, () => void queries.getMutationCache().build(queries, saving).execute(changes).catch(() => undefined));
   return {
     places: useMemo(() => placesOf(kept.data?.pins ?? [], changes), [kept.data, changes]),
     mayPin: mayWrite && siteId !== undefined && kept.isSuccess, isLoading: kept.isLoading, error: isError ? error : null,
     retry: () => mutate(changes),
     set: useCallback((node, at) => {
-      reset();
+      // While a save runs it is not let go: the next one waits for it.
+      if (isError) reset();
       setChanges((now) => new Map(now).set(node, at && { x: Math.round(at.x), y: Math.round(at.y) }));
-    }, [reset]),
+    }, [isError, reset]),
   };
 }
 
