@@ -17,7 +17,8 @@ const FIRST_ROWS = 50;
 const ROWS_BEFORE = 2;
 
 /**
- * Devices in rows, of which only those that are looked at exist: any number of them costs the same.
+ * Devices in rows, of which only those that are looked at exist: any number of them costs the same. Another filter or order is another
+ * grid, at its top.
  * @param props.filter The same object while it says the same.
  */
 export function DeviceGrid({ filter, sort, onSort, empty, onTotal }: {
@@ -35,10 +36,6 @@ export function DeviceGrid({ filter, sort, onSort, empty, onTotal }: {
     onChange: ({ range: seen }) => seen && (seen.startIndex !== range.first || seen.endIndex !== range.last) && setRange({ first: seen.startIndex, last: seen.endIndex }),
   });
   useEffect(() => onTotal(pages.total), [onTotal, pages.total]);
-  useEffect(() => {
-    setCurrent(0);
-    scroller.current?.scrollTo({ top: 0 });
-  }, [query]);
   const move = (to: number) => {
     const next = Math.max(0, Math.min(total - 1, to));
     setCurrent(next);

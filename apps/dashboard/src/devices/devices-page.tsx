@@ -72,7 +72,10 @@ export function DevicesPage() {
           <Facets filter={filter} onChange={setFilter} />
         </div>
         {failure !== null && <ErrorNote error={failure} onRetry={save} />}
-        <DeviceGrid filter={filter} sort={sort} onSort={setSort} onTotal={setTotal} empty={<NoDevices filter={filter} onClear={() => setFilter({})} />} />
+        <DeviceGrid
+          key={JSON.stringify([filter, sort])} filter={filter} sort={sort} onSort={setSort} onTotal={setTotal}
+          empty={<NoDevices filter={filter} onClear={() => setFilter({})} />}
+        />
       </div>
       {isChoosing && <ViewsDialog filter={withoutSite(filter)} sort={sort} onShow={show} onClose={() => setChoosing(false)} />}
       {changing && <BulkDialog {...changing} onClose={() => setChanging(null)} />}

@@ -6,7 +6,7 @@ import { Icon } from "../parts/icon.tsx";
 import styles from "./filter-box.module.css";
 
 /** A filter counts when somebody has stopped writing it: soon, but not at each letter of a long one, which the API's limit for a minute would not let through. */
-const PAUSES = { shortMs: 60, longMs: 300, most: 6, withinMs: 4000 } as const;
+const PAUSES = { shortMs: 30, longMs: 300, most: 6, withinMs: 4000 } as const;
 /** Each in one click; written out, so that the language is learned by the way. */
 const QUICK = ["state:online", "state:offline", "type:server", "type:router,switch,access_point", "type:printer", "type:camera,iot", "seen:>7d"] as const;
 

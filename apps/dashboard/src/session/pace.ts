@@ -1,19 +1,42 @@
-/** What the API lets any person do in a second is ten; a margin is left for a second window. */
-const BURST = 8;
+/** What the API lets any person do in a second by its defaults is ten, until an answer has said more or less. */
+const FIRST_BURST = 10;
+/** Left for a second window. */
+const MARGIN = 2;
 /** A little more than the second that the collector counts by: requests arrive closer together than they were sent. */
 const WINDOW_MS = 1150;
 
-/** @returns What waits until one more request keeps within the API's limit for a second; whoever asked first goes first. */
-export function createPace(deps: { readonly now: () => number; readonly after: (delayMs: number, task: () => void) => () => void }): () => Promise<void> {
+/** Keeps the requests of one token within the API's limit for a second. */
+export interface Pace {
+  /** Waits until one more request is within it; whoever asked first goes first. */
+  take(): Promise<void>;
+  /** @param remaining How many more the collector would have taken, as an answer's `X-RateLimit-Remaining` says; null where it says nothing. */
+  told(remaining: string | null): void;
+  /** Another token begins with nothing used. */
+  renew(): void;
+}
+
+/** @param deps.after Runs a task after so many milliseconds. */
+export function createPace(deps: { readonly now: () => number; readonly after: (delayMs: number, task: () => void) => () => void }): Pace {
   /** When the last requests were, or will be, sent. */
   let sentAt: readonly number[] = [];
-  return () => {
-    const now = deps.now();
-    const oldest = sentAt.at(-BURST);
-    const at = oldest === undefined ? now : Math.max(now, oldest + WINDOW_MS);
-    sentAt = [...sentAt, at].slice(-BURST);
-    return at === now ? Promise.resolve() : new Promise((resolve) => {
-      deps.after(at - now, resolve);
-    });
+  /** The most that was left once, with the request that was told so; null until an answer came. */
+  let most: number | null = null;
+  const burst = () => Math.max(1, (most ?? FIRST_BURST) - MARGIN);
+  return {
+    take() {
+      const now = deps.now();
+      const oldest = sentAt.at(-burst());
+      const at = oldest === undefined ? now : Math.max(now, oldest + WINDOW_MS);
+      sentAt = [...sentAt.filter((sent) => sent > now - WINDOW_MS), at];
+      return at === now ? Promise.resolve() : new Promise((resolve) => {
+        deps.after(at - now, resolve);
+      });
+    },
+    told(remaining) {
+      if (remaining !== null && /^\d{1,6}$/.test(remaining)) most = Math.max(most ?? 0, Number(remaining) + 1);
+    },
+    renew() {
+      sentAt = [];
+    },
   };
 }

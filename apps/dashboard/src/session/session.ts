@@ -43,16 +43,19 @@ export function createSession(deps: {
   const options: TransportOptions = {
     url: deps.url, token: () => token,
     async fetch(url, init) {
-      await pace();
+      await pace.take();
       const answer = await deps.fetch(url, init);
+      if (token === null || init.headers["authorization"] !== `Bearer ${token}`) return answer;
+      pace.told(answer.headers.get("x-ratelimit-remaining"));
       // The token has ended, or was revoked. A login that is refused is no end of one.
-      if (answer.status === 401 && init.headers["authorization"] === `Bearer ${token}`) enter("ended", null);
+      if (answer.status === 401) enter("ended", null);
       return answer;
     },
   };
   const rest = createRestClient(options);
   const hold = (answer: TokenResponse) => {
     cancelRefresh();
+    pace.renew();
     cancelRefresh = deps.after(answer.expires_in * 1000 * REFRESH_AT, () => void refresh());
     enter("in", answer.access_token);
   };
