@@ -282,6 +282,23 @@ describe("the dashboard", () => {
     expect(faults).toEqual([]);
     await context.close();
   });
+
+  test("a filter begins at its top, by one request, wherever the list before it was looked at", async () => {
+    const { page, context } = await browser.open();
+    await logIn(page, collector.url, ADMIN);
+    for (const key of ["g", "d"]) await page.keyboard.press(key);
+    const grid = page.getByRole("grid", { name: "Devices" });
+    await grid.focus();
+    await page.keyboard.press("End");
+    const { total } = (await collector.rest.listDevices({ per_page: 1 })).meta;
+    await grid.locator(`[aria-rowindex="${total + 1}"] a`).waitFor();
+    const asked: string[] = [];
+    page.on("request", (request) => request.url().includes("search=batch") && asked.push(request.url()));
+    await page.getByLabel("Filter devices").fill("batch");
+    await grid.locator('[aria-rowindex="2"] a').filter({ hasText: "batch-0" }).waitFor();
+    expect(asked.map((url) => new URL(url).searchParams.get("page"))).toEqual(["1"]);
+    await context.close();
+  });
 });
 
 /** A proxy that has the collector below a path, and takes that path away. */

@@ -1,4 +1,4 @@
-import type { Alert, Probe } from "@lanthorn/contract";
+import type { Alert, SiteSummary } from "@lanthorn/contract";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { Answer, Empty } from "../states/answer.tsx";
@@ -7,13 +7,10 @@ import { SeverityMark } from "../parts/mark.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { Page, Panel } from "../parts/page.tsx";
 import { useSession } from "../session/use-session.ts";
-import { useSites } from "../shell/site-switch.tsx";
 import styles from "./overview-page.module.css";
 import { SitesTable } from "./sites-table.tsx";
 import { Tiles } from "./tiles.tsx";
 
-/** As many as a page of the API has at most; what is beyond is counted, not listed. */
-const MAX_ALERTS = 500;
 const SHOWN = 8;
 
 /** What needs somebody now: the worst alerts and sites first, silent probes in a line each, and what is new. */
@@ -22,28 +19,25 @@ export function OverviewPage() {
   const siteId = useSearch({ strict: false, select: ({ site_id }) => site_id });
   const alerts = useQuery({
     queryKey: ["alerts", "overview", siteId],
-    queryFn: () => rest.listAlerts({ status: "open", sort: "-severity", per_page: MAX_ALERTS, site_id: siteId }),
+    queryFn: () => rest.listAlerts({ status: "open", sort: "-severity", per_page: SHOWN, site_id: siteId }),
   });
-  const probes = useQuery({ queryKey: ["probes"], queryFn: () => rest.listProbes({ per_page: 1000 }) });
-  const sites = useSites();
-  const silent = probes.data?.data.filter(({ state, site_id }) => state === "silent" && (siteId === undefined || site_id === siteId)) ?? [];
+  const sites = useQuery({
+    queryKey: ["sites", "summaries", siteId],
+    queryFn: async () => (siteId === undefined ? (await rest.listSiteSummaries({ per_page: 1000 })).data : [await rest.readSiteSummary(siteId)]),
+  });
   return (
     <Page title="Overview">
-      {silent.map((probe) => <SilentProbe key={probe.id} probe={probe} site={sites.data?.data.find(({ id }) => id === probe.site_id)?.name ?? ""} />)}
-      <Tiles siteId={siteId} alerts={alerts.data} probes={probes.data?.data} />
+      {sites.data?.some(({ probes }) => probes.silent > 0) && <SilentProbes sites={sites.data} />}
+      <Tiles siteId={siteId} sites={sites.data} />
       <div className={styles["columns"]}>
         <div className={styles["column"]}>
           <Panel title="Most urgent" isFlush>
             <Answer query={alerts}>
-              {({ data }) => (data.length === 0 ? <Empty title="No open alerts">Nothing needs you now.</Empty> : <Urgent alerts={data.slice(0, SHOWN)} />)}
+              {({ data }) => (data.length === 0 ? <Empty title="No open alerts">Nothing needs you now.</Empty> : <Urgent alerts={data} />)}
             </Answer>
           </Panel>
           <Panel title="Sites, the worst first" isFlush>
-            <Answer query={sites}>
-              {({ data }) => (
-                <SitesTable sites={data.filter(({ id }) => siteId === undefined || id === siteId)} probes={probes.data?.data ?? []} alerts={alerts.data?.data ?? []} />
-              )}
-            </Answer>
+            <Answer query={sites}>{(data) => <SitesTable sites={data} />}</Answer>
           </Panel>
         </div>
         <Panel title="Found in the last 24 hours" isFlush><NewDevices siteId={siteId} /></Panel>
@@ -52,13 +46,17 @@ export function OverviewPage() {
   );
 }
 
-function SilentProbe({ probe, site }: { readonly probe: Probe; readonly site: string }) {
-  return (
-    <p className={styles["silent"]} role="status">
-      <strong>Probe <Foreign text={probe.name} /></strong> at <Foreign text={site} /> is silent since <Moment at={probe.last_heard_at} exact />. Its devices are unknown until it
-      is back: look at its power, its network and <code>systemctl status lanthorn-probe</code>.
+/** A line for each: nothing that its site shows is of now. */
+function SilentProbes({ sites }: { readonly sites: readonly SiteSummary[] }) {
+  const { rest } = useSession();
+  const probes = useQuery({ queryKey: ["probes"], queryFn: () => rest.listProbes({ per_page: 1000 }) });
+  const names = new Map(sites.map(({ site_id, name }) => [site_id, name]));
+  return probes.data?.data.filter(({ state, site_id }) => state === "silent" && names.has(site_id)).map((probe) => (
+    <p key={probe.id} className={styles["silent"]} role="status">
+      <strong>Probe <Foreign text={probe.name} /></strong> at <Foreign text={names.get(probe.site_id) ?? ""} /> is silent since <Moment at={probe.last_heard_at} exact />. Its devices are
+      unknown until it is back: look at its power, its network and <code>systemctl status lanthorn-probe</code>.
     </p>
-  );
+  ));
 }
 
 function Urgent({ alerts }: { readonly alerts: readonly Alert[] }) {

@@ -1,4 +1,4 @@
-import { type Alert, type List, type Probe, Severity } from "@lanthorn/contract";
+import { Severity, type SiteSummary } from "@lanthorn/contract";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -6,33 +6,25 @@ import { Mark } from "../parts/mark.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import styles from "./tiles.module.css";
 
-/** The four numbers that say how things are. */
-export function Tiles({ siteId, alerts, probes }: {
-  readonly siteId: string | undefined; readonly alerts: List<Alert> | undefined; readonly probes: readonly Probe[] | undefined;
-}) {
+/** The four numbers that say how things are. @param props.sites Undefined until they are known. */
+export function Tiles({ siteId, sites }: { readonly siteId: string | undefined; readonly sites: readonly SiteSummary[] | undefined }) {
   const { rest } = useSession();
-  const counts = useQuery({
-    queryKey: ["devices", "counts", siteId],
-    async queryFn() {
-      const [all, online] = await Promise.all([
-        rest.listDevices({ per_page: 1, site_id: siteId }), rest.listDevices({ per_page: 1, site_id: siteId, presence_state: "online" }),
-      ]);
-      return { all: all.meta.total, online: online.meta.total };
-    },
-  });
   const cves = useQuery({ queryKey: ["cve", "stats", siteId], queryFn: () => rest.readCveStats({ site_id: siteId }), enabled: useMay("cve:read") });
-  const own = probes?.filter(({ state, site_id }) => state !== "revoked" && (siteId === undefined || site_id === siteId));
-  const urgent = alerts?.data.filter(({ severity }) => severity === "critical" || severity === "high").length ?? 0;
+  const sum = (count: (site: SiteSummary) => number) => sites?.reduce((total, site) => total + count(site), 0);
+  const severities = Severity.options.map((name) => [name, sum(({ alerts }) => alerts[name]) ?? 0] as const);
   return (
     <div className={styles["tiles"]}>
-      <Tile label="Devices online" value={counts.data?.online} note={counts.data && `of ${format(counts.data.all)} known`} link={<Link to="/devices">All devices</Link>} />
       <Tile
-        label="Open alerts" value={alerts?.meta.total} isBad={urgent > 0} link={<Link to="/alerts">All alerts</Link>}
-        note={alerts && <Severities of={Severity.options.map((name) => [name, alerts.data.filter(({ severity }) => severity === name).length])} />}
+        label="Devices online" value={sum(({ devices }) => devices.online)} note={sites && `of ${format(sum(({ devices }) => devices.total) ?? 0)} known`}
+        link={<Link to="/devices">All devices</Link>}
       />
       <Tile
-        label="Probes online" value={own?.filter(({ state }) => state === "online").length}
-        note={own && `of ${own.length}`} link={<Link to="/sites">All probes</Link>} isBad={own?.some(({ state }) => state === "silent") ?? false}
+        label="Open alerts" value={sites && severities.reduce((total, [, count]) => total + count, 0)} isBad={severities.some(([name, count]) => count > 0 && (name === "critical" || name === "high"))}
+        link={<Link to="/alerts">All alerts</Link>} note={sites && <Severities of={severities} />}
+      />
+      <Tile
+        label="Probes online" value={sum(({ probes }) => probes.online)} note={sites && `of ${format(sum(({ probes }) => probes.total) ?? 0)}`}
+        link={<Link to="/sites">All probes</Link>} isBad={sites?.some(({ probes }) => probes.silent > 0) ?? false}
       />
       <Tile
         label="Vulnerabilities" value={cves.data?.total_matched} isBad={(cves.data?.by_severity.critical ?? 0) > 0}
