@@ -29,6 +29,19 @@ describe("a detector", () => {
     expect(evidence.range).toBe(0);
   });
 
+  test("takes a slope that stays for usual, and reports one that becomes several times as steep as trend", () => {
+    const detector = createDetector();
+    const rows = 10 * ROWS_A_DAY;
+    // As a disk fills, with a little ripple.
+    const scores = Array.from({ length: rows }, (_, row) => detector.observe(row * STEP_SECONDS, 2 * row + 5 * Math.sin(row * 7.3)).score);
+    expect(Math.max(...scores.slice(ROWS_A_DAY))).toBeLessThan(SHIPPED_THRESHOLD);
+    const readings = Array.from({ length: ROWS_A_DAY }, (_, row) => detector.observe((rows + row) * STEP_SECONDS, 2 * rows + 14 * row + 5 * Math.sin(row * 7.3)));
+    const found = readings.find(({ score }) => score >= SHIPPED_THRESHOLD);
+    expect(found?.evidence.trend).toBeGreaterThan(found?.evidence.shift ?? Number.POSITIVE_INFINITY);
+    // None of what else is compared would have told.
+    expect(Math.max(...readings.map(({ evidence: { range, jump } }) => Math.max(range, jump)))).toBeLessThan(1);
+  });
+
   test("that was saved goes on with the same scores", () => {
     const detector = createDetector();
     feed(detector, 0, 1000);

@@ -7,6 +7,8 @@ const MIN_VALUES = 26;
 /** Of the spread nothing is known while the short mean itself still settles. */
 const MIN_VALUES_OF_SPREAD = 11;
 const LEVEL_RATE = 0.00225;
+/** The usual slope is that of some 2,000 values: a week of five-minute ones. */
+const TREND_RATE = 0.0005;
 const SEASON_RATE = 0.433;
 const SEASON_ERROR_RATE = 0.002;
 /** A value counts as no farther off than this many units when the spread is learned: one outlier must not hide the next. */
@@ -35,7 +37,7 @@ export interface Detector {
   readonly save: () => Uint8Array;
 }
 
-const NO_EVIDENCE: Evidence = { range: 0, level: 0, shift: 0, season: 0, jump: 0, lively: 0, calm: 0 };
+const NO_EVIDENCE: Evidence = { range: 0, level: 0, shift: 0, trend: 0, season: 0, jump: 0, lively: 0, calm: 0 };
 
 /** A detector that has seen nothing. */
 export function createDetector(): Detector {
@@ -56,7 +58,7 @@ function detectorOf(memory: Memory): Detector {
     observe: (at, value) => {
       if (!Number.isFinite(at) || !Number.isFinite(value)) return { score: 0, evidence: NO_EVIDENCE };
       memory.count += 1;
-      if (memory.count === 1) begin(memory, value);
+      if (memory.count === 1) begin(memory, at, value);
       const means = stepMeans(memory, value);
       const evidence = weighEvidence(memory, at, value, means);
       const surprise = memory.count < MIN_VALUES ? 0 : surpriseOf(evidence);
@@ -69,7 +71,8 @@ function detectorOf(memory: Memory): Detector {
   };
 }
 
-function begin(memory: Memory, value: number): void {
+function begin(memory: Memory, at: number, value: number): void {
+  memory.startedAt = at;
   memory.level = value;
   memory.low = value;
   memory.high = value;
@@ -92,6 +95,9 @@ function learn(memory: Memory, at: number, value: number, means: ReturnType<type
   learnSeason(memory.season, at, value, SEASON_RATE);
 
   memory.shiftSquare += rate * (damp(means.shortMean - means.longMean, scales.shift) ** 2 - memory.shiftSquare);
+  const fromLead = damp(means.shortMean - means.longMean - memory.lead, scales.trend);
+  memory.lead += rateAt(memory.count, TREND_RATE) * fromLead;
+  memory.leadSquare += rateAt(memory.count, TREND_RATE) * (fromLead ** 2 - memory.leadSquare);
   memory.jumpSquare += rate * (damp(value - memory.previous, scales.jump) ** 2 - memory.jumpSquare);
   const fromLevel = memory.count < MIN_VALUES ? value - memory.level : damp(value - memory.level, scales.level);
   memory.level += rate * fromLevel;

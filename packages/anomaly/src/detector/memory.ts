@@ -4,14 +4,14 @@ import { createSeason, readSeason, type Season, SEASON_BYTES, writeSeason } from
 /** Everything that is remembered of one series but its season, in the order in which it is saved. */
 const NUMBERS = [
   "count", "level", "variance", "low", "high", "shortMean", "longMean", "shiftSquare", "previous", "jumpSquare",
-  "shortSquare", "spread", "spreadVariance", "seasonCount", "seasonSquare", "peak",
+  "shortSquare", "spread", "spreadVariance", "seasonCount", "seasonSquare", "peak", "lead", "leadSquare", "startedAt",
 ] as const;
 
 /** What is remembered of one series; its size does not depend on how many values there were. */
 export type Memory = Record<(typeof NUMBERS)[number], number> & { season: Season };
 
 /** Goes up whenever the bytes or the meaning of a number change: state of another version is learned anew. */
-const VERSION = 1;
+const VERSION = 2;
 const HEADER_BYTES = 8;
 const STATE_BYTES = HEADER_BYTES + NUMBERS.length * 8 + SEASON_BYTES;
 
@@ -19,7 +19,8 @@ const STATE_BYTES = HEADER_BYTES + NUMBERS.length * 8 + SEASON_BYTES;
 export function createMemory(): Memory {
   return {
     count: 0, level: 0, variance: 0, low: 0, high: 0, shortMean: 0, longMean: 0, shiftSquare: 0, previous: 0, jumpSquare: 0,
-    shortSquare: 0, spread: 0, spreadVariance: 0, seasonCount: 0, seasonSquare: 0, peak: 0, season: createSeason(),
+    shortSquare: 0, spread: 0, spreadVariance: 0, seasonCount: 0, seasonSquare: 0, peak: 0, lead: 0, leadSquare: 0, startedAt: 0,
+    season: createSeason(),
   };
 }
 
