@@ -12,6 +12,7 @@ const ANOMALY: AnomalyDetails = {
   id: ID, site_id: ID, probe_id: ID, device_id: null, kind: "exfiltration", device: "02:00:00:00:00:07", ip: "10.0.0.7", mac: "02:00:00:00:00:07", group: "uses tcp/443", severity: "high", score: 0.8,
   metric: "bytes_to_rare", observed: 4.36e8, expected_low: 0, expected_high: 7.1e6, usual: 0, explanation: "It sent much.\u001B[2J", techniques: ["T1048"], since: AT, found_at: AT, is_alert: true, alert_id: ID,
   is_normal: false, features: [{ name: "bytes_to_rare", share: 0.94, observed: 4.36e8, expected_low: 0, expected_high: 7.1e6, usual: 0 }], peers: ["198.51.100.9"], news: [],
+  site_series: [{ name: "bytes_out", score: 0.61, observed: 2.4e9, at: AT }],
   series: { bucket_seconds: 300, ends_at: AT, values: [0, 2.18e8, 4.36e8] }, feedback_id: null, around: [{ type: "config_changed", at: AT, device_id: null }],
 };
 
@@ -23,6 +24,7 @@ test("an anomaly is shown with its features, a plot and what happened beside it,
     "    436 MB ┤  █", "           ┤  █", "           ┤  █", "           ┤  █", "           ┤ ██", "           ┤ ██", "           ┤ ██", "         0 ┤ ██",
   ]);
   expect(lines.at(-1)).toBe(`If it is normal: lanthorn anomalies normal ${ID}`);
+  expect(text).toContain("bytes_out: 2.4 GB in five minutes, 61 %");
   expect(text).toContain("config_changed");
   expect(text).not.toContain("\u001B");
 });

@@ -101,13 +101,14 @@ function stateOf({ is_alert: isAlert, is_normal: isNormal }: AnomalyRow): string
 }
 
 function linesOf(one: AnomalyDetails): readonly string[] {
-  const { features, series, peers, news, around, techniques } = one;
+  const { features, series, peers, news, around, techniques, site_series: ofSite } = one;
   return [
     `${one.kind} of ${one.ip || one.device}${one.mac !== "" && one.ip !== "" ? ` (${one.mac})` : ""}, ${one.severity}, ${stateOf(one)}`, one.explanation, "",
     `since ${shortTime(one.since)}, found ${shortTime(one.found_at)}${one.group === "" ? "" : `, compared with devices that are like it: ${one.group}`}`,
     ...(techniques.length === 0 ? [] : [`ATT&CK: ${techniques.join(", ")}`]), ...(peers.length === 0 ? [] : [`hosts: ${peers.join(", ")}`]), ...(news.length === 0 ? [] : [`new: ${news.join(", ")}`]), "",
     ...features.map(({ name, share, observed, expected_high: high, usual }) => `${`${Math.round(100 * share)} %`.padStart(6)}  ${name}: ${write(name, observed)}; up to ${write(name, high)} is expected, ${write(name, usual)} is usual at this hour`),
     ...(series === null ? [] : ["", ...plot(features[0]?.name ?? one.metric, series)]),
+    ...(ofSite.length === 0 ? [] : ["", "Unusual of the whole site in that hour:", ...ofSite.map(({ name, observed, at, score }) => `  ${shortTime(at)}  ${name}: ${write(name, observed)} in five minutes, ${Math.round(100 * score)} %`)]),
     ...(around.length === 0 ? [] : ["", "At the same time:", ...around.map(({ type, at }) => `  ${shortTime(at)}  ${type}`)]),
     ...(one.is_normal ? [] : ["", `If it is normal: lanthorn anomalies normal ${one.id}`]),
   ].map(plainText);

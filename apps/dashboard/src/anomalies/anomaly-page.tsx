@@ -65,6 +65,20 @@ function Details({ anomaly }: { readonly anomaly: AnomalyDetails }) {
           </tbody>
         </table>
       </Panel>
+      {anomaly.site_series.length > 0 && (
+        <Panel title="What was unusual of the whole site in that hour" isFlush>
+          <table>
+            <thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">In five minutes</th><th scope="col">How unusual</th></tr></thead>
+            <tbody>
+              {anomaly.site_series.map(({ name, at, observed, score }) => (
+                <tr key={name}>
+                  <td><Moment at={at} exact /></td><td className={styles["name"]}><Foreign text={name.replaceAll("_", " ")} longest={80} /></td><td>{amount(observed)}</td><td>{Math.round(score * 100)} %</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Panel>
+      )}
       <Panel title="What else happened at the site" isFlush>
         {anomaly.around.length === 0 ? <p className={styles["note"]}>Nothing that changes a network.</p> : (
           <table>

@@ -3,6 +3,7 @@ import { BUCKET_SECONDS, type Device, RECENT_BUCKETS, rowOf } from "./devices/de
 import type { Clue } from "./comparing/evidence.ts";
 import { FEATURES, featuresOf, PLACE, unscale } from "./features.ts";
 import { expectAt, RANGE_UNITS } from "./profile.ts";
+import type { UnusualSeries } from "./site-series.ts";
 
 /** What an anomaly looks most like. */
 export type AnomalyKind = "exfiltration" | "scan" | "admin_protocol" | "new_region" | "unusual_hour" | "beacon" | "unusual_amount";
@@ -45,12 +46,14 @@ export interface Anomaly {
   readonly group: string;
   /** The first feature's values of the last three hours; the last one ends at `at`. */
   readonly series: { readonly bucketSeconds: number; readonly values: readonly number[] };
+  /** What was unusual of the site as a whole in that hour, the most unusual first: an update, an outage, a holiday. */
+  readonly siteSeries: readonly UnusualSeries[];
   /** False for one beyond the day's budget: it is to be kept, not sent. */
   readonly isWithinBudget: boolean;
 }
 
-/** Before it is known whether the budget has one for it. */
-export type Explained = Omit<Anomaly, "isWithinBudget">;
+/** By the device alone: before it is known what else was unusual, and whether the budget has one for it. */
+export type Explained = Omit<Anomaly, "isWithinBudget" | "siteSeries">;
 
 const MAX_PEERS = 4;
 const MAX_FEATURES = 3;

@@ -2,6 +2,7 @@ import type { BeaconWatch } from "../beacon/watch.ts";
 import type { SavedEntry } from "../sealed.ts";
 import type { Budget } from "./budget.ts";
 import type { DeviceTable } from "./devices/device-table.ts";
+import type { SiteSeries } from "./site-series.ts";
 import type { RegionUse } from "./sketches/region-use.ts";
 import { BUDGET_ENTRY, readBudget, readRegionsSince, REGIONS_ENTRY, writeBudget, writeRegionsSince } from "./state.ts";
 
@@ -15,8 +16,9 @@ export interface Saving {
 }
 
 /** @param parts Each knows its own entries. */
-export function createSaving({ budget, regions, devices, beacons }: {
+export function createSaving({ budget, regions, devices, beacons, siteSeries }: {
   readonly budget: Budget; readonly regions: RegionUse; readonly devices: Pick<DeviceTable, "restore" | "save">; readonly beacons: Pick<BeaconWatch, "restore" | "save">;
+  readonly siteSeries: Pick<SiteSeries, "restore" | "save">;
 }): Saving {
   let damaged = 0;
 
@@ -26,7 +28,7 @@ export function createSaving({ budget, regions, devices, beacons }: {
       if (taken) budget.restore(taken);
       return taken !== null;
     }
-    if (entry.kind !== REGIONS_ENTRY) return beacons.restore(entry) ?? devices.restore(entry);
+    if (entry.kind !== REGIONS_ENTRY) return beacons.restore(entry) ?? siteSeries.restore(entry) ?? devices.restore(entry);
     const since = readRegionsSince(entry.bytes);
     if (since !== null) regions.restore(since);
     return since !== null;
@@ -43,6 +45,7 @@ export function createSaving({ budget, regions, devices, beacons }: {
       yield { kind: REGIONS_ENTRY, key: "", bytes: writeRegionsSince(regions.since()) };
       yield* devices.save();
       yield* beacons.save();
+      yield* siteSeries.save();
     },
     damaged: () => damaged,
   };

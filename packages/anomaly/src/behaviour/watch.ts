@@ -13,6 +13,7 @@ import { createPacketClock } from "./packet-clock.ts";
 import { createHostUse } from "./sketches/host-use.ts";
 import { createRegionUse } from "./sketches/region-use.ts";
 import { createSaving } from "./saving.ts";
+import { createSiteSeries } from "./site-series.ts";
 import type { SavedEntry } from "../sealed.ts";
 
 /** How much is followed, and how much is said. */
@@ -96,13 +97,22 @@ export function createBehaviourWatch(deps: {
   const accepted = createAcceptedList();
   const budget = createBudget(bounds.alertsADay);
   const beacons = createBeaconWatch({ maxPairs: bounds.maxPairs, maxDevices: bounds.maxDevices });
-  const saving = createSaving({ budget, regions, devices, beacons });
+  const siteSeries = createSiteSeries();
+  const saving = createSaving({ budget, regions, devices, beacons, siteSeries });
   const comparison = createHourComparison({ devices, groups, regions, peers, onFound: say });
-  const clock = createPacketClock({ devices, uses: [regions, peers], onHour: comparison.begin });
+  const clock = createPacketClock({ devices, uses: [regions, peers], onHour: compareHour });
+
+  function compareHour(at: number, isLearned: boolean): void {
+    // What is left of the hour before is said with what was unusual then.
+    comparison.finish();
+    if (isLearned) siteSeries.learnHour(devices.site(), at);
+    else siteSeries.skipHour();
+    comparison.begin(at, isLearned);
+  }
 
   function say(anomaly: Explained): void {
     if (accepted.covers(anomaly)) suppressed += 1;
-    else deps.onAnomaly({ ...anomaly, isWithinBudget: budget.take(anomaly.at) });
+    else deps.onAnomaly({ ...anomaly, siteSeries: siteSeries.unusual(), isWithinBudget: budget.take(anomaly.at) });
   }
 
   function watchBeacon(flow: ObservedFlow, device: Device): void {
@@ -150,7 +160,7 @@ export function createBehaviourWatch(deps: {
     },
     resetAll() {
       comparison.drop();
-      for (const part of [devices, groups, beacons, regions, peers]) part.clear();
+      for (const part of [devices, groups, beacons, regions, peers, siteSeries]) part.clear();
     },
     describe(key) {
       const device = devices.find(key);

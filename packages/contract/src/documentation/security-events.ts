@@ -82,12 +82,16 @@ export const SECURITY_EVENT_TEXTS: readonly FieldTexts[] = [
     device: "The device's name at the probe: its MAC address, or its address behind a router.", group: "Like devices that it was compared with, as `uses tcp/443`. Empty for none.",
     features: "What weighs most, the heaviest first. `metric`, `expected` and `observed` are of the first.", since: "When it began, by the time of packets.",
     peers: "Hosts that it has to do with.", news: "What was met for the first time.", series: "Values of the first feature in the hours before, for a picture.",
+    site_series: "What was unusual of the whole site in that hour, the most unusual first: of an update or an outage more than one device is the cause.",
     mitre_techniques: "MITRE ATT&CK techniques, as `T1048`.", is_alert: "False for one beyond the day's budget: it is kept, and raises no alert.",
     incident_id: "The probe's id of the incident, from which the alert's id is made.",
   }),
   describeFields(AnomalyDetected.shape.features.unwrap().element, {
     name: "What was measured, as `bytes_to_rare`.", share: "Its part in the whole evidence, 0 to 1.", observed: "The value that was measured.", expected_low: "The least that is expected.",
     expected_high: "The most that is expected.", usual: "What is usual at this hour of such a day.",
+  }),
+  describeFields(AnomalyDetected.shape.site_series.unwrap().element, {
+    name: "What was measured, as `bytes_out`.", score: "How unusual it was for the site, 0 to 1.", observed: "The value of five minutes that was the most unusual.", at: "When these five minutes ended.",
   }),
   describeFields(AnomalyDetected.shape.series.unwrap(), {
     bucket_seconds: "How many seconds each value stands for.", ends_at: "When the last one ends.", values: "The values, oldest first.",

@@ -241,6 +241,8 @@ export const AnomalyDetected = z.object({
   news: z.array(z.string().max(128)).max(16).optional(),
   /** Values of the first feature, up to `ends_at`. */
   series: z.object({ bucket_seconds: z.int().min(1).max(86_400), ends_at: Instant, values: z.array(z.number().min(0)).max(48) }).optional(),
+  /** Series of the whole site that were unusual in that hour, the most unusual first; `observed` is the value of the five minutes before `at`. */
+  site_series: z.array(z.object({ name: z.string().max(64), score: z.number().min(0).max(1), observed: z.number(), at: Instant })).max(16).optional(),
   mitre_techniques: z.array(z.string().max(16)).max(32).optional(),
   /** False for one beyond the day's budget: it is kept, and raises no alert. */
   is_alert: z.boolean().optional(),

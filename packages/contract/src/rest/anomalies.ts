@@ -52,6 +52,10 @@ export const AnomalyDetails = z.object({
   series: z.object({
     bucket_seconds: z.int().describe("How many seconds each value stands for."), ends_at: Instant.describe("When the last one ends."), values: z.array(z.number()).describe("The values, oldest first."),
   }).nullable().describe("The first feature in the hours before, for a picture. Null where the probe did not say it."),
+  site_series: z.array(z.object({
+    name: z.string().describe("What was measured, as `bytes_out`."), score: z.number().describe("How unusual it was for the site, 0 to 1."),
+    observed: z.number().describe("The value of five minutes that was the most unusual."), at: Instant.describe("When these five minutes ended."),
+  })).describe("What was unusual of the whole site in that hour, the most unusual first: of an update or an outage more than one device is the cause. Empty for nothing."),
   feedback_id: Id.nullable().describe("By which feedback it is normal. Null where nobody said so."),
   around: z.array(z.object({
     type: z.string().describe("What happened, as the event log names it: `host_found`, `config_changed`, `scan_started`."), at: Instant.describe("When it happened."),

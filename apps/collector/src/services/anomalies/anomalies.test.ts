@@ -11,7 +11,7 @@ const MAC = "02:00:00:00:00:07";
 const DATA: Required<EventData<"anomaly_detected">> = {
   metric: "fan_out", ip: "10.0.0.7", mac: MAC, score: 0.8, expected: 0, observed: 190, severity: "medium", explanation: "It asked very many hosts or ports.", kind: "scan", device: MAC, group: "uses tcp/443",
   features: [{ name: "fan_out", share: 1, observed: 190, expected_low: 0, expected_high: 2.3, usual: 0 }], since: toInstant(NOW - 3_600_000), peers: ["10.0.0.20"], news: [],
-  series: { bucket_seconds: 300, ends_at: toInstant(NOW), values: [0, 0, 190] }, mitre_techniques: ["T1046"], is_alert: true, incident_id: createId(),
+  series: { bucket_seconds: 300, ends_at: toInstant(NOW), values: [0, 0, 190] }, site_series: [{ name: "failed_flows", score: 0.6, observed: 190, at: toInstant(NOW) }], mitre_techniques: ["T1046"], is_alert: true, incident_id: createId(),
 };
 
 let clock: FakeClock;
@@ -54,7 +54,7 @@ describe("anomalies of devices", () => {
     }
     expect((await gateway.get(`/api/v1/anomalies?site_id=${createId()}`, tenant.token)).status).toBe(404);
     const details = AnomalyDetails.parse((await gateway.get(`/api/v1/anomalies/${all.data[1]?.id}`, tenant.token)).body);
-    expect(details).toMatchObject({ features: DATA.features, series: DATA.series, peers: DATA.peers, feedback_id: null, around: [{ type: "config_changed" }] });
+    expect(details).toMatchObject({ features: DATA.features, series: DATA.series, site_series: DATA.site_series, peers: DATA.peers, feedback_id: null, around: [{ type: "config_changed" }] });
     const other = await gateway.createTenant("operator");
     expect([(await list("", other)).meta.total, (await gateway.get(`/api/v1/anomalies/${details.id}`, other.token)).status]).toEqual([0, 404]);
   });

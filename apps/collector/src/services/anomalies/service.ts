@@ -63,7 +63,7 @@ export function createAnomaliesService({ store, audit, clock, onConfigured, reso
       const since = toInstant(Date.parse(data.since ?? row.found_at) - HOUR_MS);
       const happenings = await store.happenings(row.site_id, AROUND, { since, until: row.found_at, limit: MAX_AROUND });
       return {
-        ...toRow(row), features: data.features ?? [], peers: data.peers ?? [], news: data.news ?? [], series: data.series ?? null, feedback_id: row.feedback_id,
+        ...toRow(row), features: data.features ?? [], peers: data.peers ?? [], news: data.news ?? [], series: data.series ?? null, site_series: data.site_series ?? [], feedback_id: row.feedback_id,
         around: happenings.map(({ type, occurred_at: at, device_id: deviceId }) => ({ type, at, device_id: deviceId })),
       };
     },

@@ -34,7 +34,7 @@ const WORDS: Readonly<Record<string, readonly [text: string, unit: "bytes" | "nu
 
 /** @param devices Knows where the device is. */
 export function toAnomalyData(anomaly: Anomaly, devices: SiteDevices): FoundAnomaly {
-  const { device, kind, technique, score, at, since, features, peers, news, group, series, isWithinBudget } = anomaly;
+  const { device, kind, technique, score, at, since, features, peers, news, group, series, siteSeries, isWithinBudget } = anomaly;
   const named = features.map(({ name, share, observed, expectedLow, expectedHigh, usual }) =>
     ({ name, share: Math.min(1, Math.max(0, share)), observed: finite(observed), expected_low: finite(expectedLow), expected_high: finite(expectedHigh), usual: finite(usual) }));
   const [first] = named;
@@ -45,6 +45,7 @@ export function toAnomalyData(anomaly: Anomaly, devices: SiteDevices): FoundAnom
     severity: score >= GRAVE_SCORE && SEVERITIES[kind] === "low" ? "medium" : SEVERITIES[kind], explanation: explain(kind, named, peers), kind, device: device.slice(0, MAX_NAME), group: group.slice(0, MAX_NAME),
     features: named, since: sinceText, peers: peers.map((peer) => peer.slice(0, MAX_PEER)), news: news.map((one) => one.slice(0, MAX_PEER)),
     series: { bucket_seconds: series.bucketSeconds, ends_at: toInstant(Math.floor(at / series.bucketSeconds) * series.bucketSeconds * 1000), values: series.values.map((value) => Math.max(0, finite(value))) },
+    site_series: siteSeries.map(({ name, score: ofSite, observed, at: endsAt }) => ({ name, score: ofSite, observed: finite(observed), at: toInstant(endsAt * 1000) })),
     mitre_techniques: technique === null ? [] : [technique], is_alert: isWithinBudget,
     // Of what it is rather than at random: what a restart says again is the same.
     incident_id: derivedId("anomaly", device, kind, sinceText),

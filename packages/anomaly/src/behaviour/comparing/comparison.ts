@@ -9,7 +9,9 @@ import type { RegionUse } from "../sketches/region-use.ts";
 
 /** Compares hours in pieces, so that nobody waits long for it. */
 export interface HourComparison {
-  /** An hour is over: it is compared from now on. What is left of the hour before is done at once. @param isLearned Whether it becomes usual, too. */
+  /** What is left of the hour before is done at once. */
+  readonly finish: () => void;
+  /** An hour is over, and the one before is finished: it is compared from now on. @param isLearned Whether it becomes usual, too. */
   readonly begin: (at: number, isLearned: boolean) => void;
   /** Goes on by one device. @returns Whether something is left. */
   readonly work: () => boolean;
@@ -49,8 +51,10 @@ export function createHourComparison(deps: {
   }
 
   return {
-    begin(at, isLearned) {
+    finish() {
       while (work());
+    },
+    begin(at, isLearned) {
       const all = devices.all();
       for (const device of all) closeHour(device);
       for (const use of uses) use.closeHour();
