@@ -99,16 +99,8 @@ export function createBehaviourWatch(deps: {
   const beacons = createBeaconWatch({ maxPairs: bounds.maxPairs, maxDevices: bounds.maxDevices });
   const siteSeries = createSiteSeries();
   const saving = createSaving({ budget, regions, devices, beacons, siteSeries });
-  const comparison = createHourComparison({ devices, groups, regions, peers, onFound: say });
-  const clock = createPacketClock({ devices, uses: [regions, peers], onHour: compareHour });
-
-  function compareHour(at: number, isLearned: boolean): void {
-    // What is left of the hour before is said with what was unusual then.
-    comparison.finish();
-    if (isLearned) siteSeries.learnHour(devices.site(), at);
-    else siteSeries.skipHour();
-    comparison.begin(at, isLearned);
-  }
+  const comparison = createHourComparison({ devices, groups, regions, peers, siteSeries, onFound: say });
+  const clock = createPacketClock({ devices, uses: [regions, peers], onHour: comparison.begin });
 
   function say(anomaly: Explained): void {
     if (accepted.covers(anomaly)) suppressed += 1;

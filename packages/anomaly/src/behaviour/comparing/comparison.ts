@@ -4,14 +4,13 @@ import type { DeviceTable } from "../devices/device-table.ts";
 import type { Groups } from "../groups.ts";
 import { createHourJudge, isLearnable, learnDeviceHour } from "./judge.ts";
 import { slotOf } from "../profile.ts";
+import type { SiteSeries } from "../site-series.ts";
 import type { HostUse } from "../sketches/host-use.ts";
 import type { RegionUse } from "../sketches/region-use.ts";
 
 /** Compares hours in pieces, so that nobody waits long for it. */
 export interface HourComparison {
-  /** What is left of the hour before is done at once. */
-  readonly finish: () => void;
-  /** An hour is over, and the one before is finished: it is compared from now on. @param isLearned Whether it becomes usual, too. */
+  /** An hour is over: it is compared from now on. What is left of the hour before is done at once. @param isLearned Whether it becomes usual, too. */
   readonly begin: (at: number, isLearned: boolean) => void;
   /** Goes on by one device. @returns Whether something is left. */
   readonly work: () => boolean;
@@ -21,7 +20,8 @@ export interface HourComparison {
 
 /** @param deps.onFound Is given what is found, the strongest first. */
 export function createHourComparison(deps: {
-  readonly devices: DeviceTable; readonly groups: Groups; readonly regions: RegionUse; readonly peers: HostUse; readonly onFound: (found: Explained) => void;
+  readonly devices: DeviceTable; readonly groups: Groups; readonly regions: RegionUse; readonly peers: HostUse;
+  readonly siteSeries: Pick<SiteSeries, "learnHour" | "skipHour">; readonly onFound: (found: Explained) => void;
 }): HourComparison {
   const { devices, groups } = deps;
   const uses = [deps.regions, deps.peers];
@@ -51,10 +51,11 @@ export function createHourComparison(deps: {
   }
 
   return {
-    finish() {
-      while (work());
-    },
     begin(at, isLearned) {
+      // With what was unusual of the site in its hour.
+      while (work());
+      if (isLearned) deps.siteSeries.learnHour(devices.site(), at);
+      else deps.siteSeries.skipHour();
       const all = devices.all();
       for (const device of all) closeHour(device);
       for (const use of uses) use.closeHour();
