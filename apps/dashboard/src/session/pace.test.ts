@@ -31,19 +31,19 @@ test("of many requests at once eight go, and the others after more than a second
 test("as many go at once as the collector says that it takes, but two; what it says once others have used some changes nothing", () => {
   const { pace, ask, pass } = openPace();
   ask(1);
-  pace.told("19");
+  pace.learn("19");
   pass(2000);
   expect(ask(19)).toEqual([1150]);
-  pace.told("3");
+  pace.learn("3");
   pass(5000);
   expect(ask(19)).toEqual([1150]);
 });
 
 test("a collector that takes few, or says what is no number, is not asked for more than that", () => {
   const { pace, ask, pass } = openPace();
-  pace.told("none");
-  pace.told(null);
-  pace.told("0");
+  pace.learn("none");
+  pace.learn(null);
+  pace.learn("0");
   pass(2000);
   expect(ask(3)).toEqual([1150, 2300]);
 });

@@ -10,7 +10,7 @@ export interface Pace {
   /** Waits until one more request is within it; whoever asked first goes first. */
   take(): Promise<void>;
   /** @param remaining How many more the collector would have taken, as an answer's `X-RateLimit-Remaining` says; null where it says nothing. */
-  told(remaining: string | null): void;
+  learn(remaining: string | null): void;
   /** Another token begins with nothing used. */
   renew(): void;
 }
@@ -19,7 +19,7 @@ export interface Pace {
 export function createPace(deps: { readonly now: () => number; readonly after: (delayMs: number, task: () => void) => () => void }): Pace {
   /** When the last requests were, or will be, sent. */
   let sentAt: readonly number[] = [];
-  /** The most that was left once, with the request that was told so; null until an answer came. */
+  /** The most that was left once, with the request that it was answered to; null until an answer came. */
   let most: number | null = null;
   const burst = () => Math.max(1, (most ?? FIRST_BURST) - MARGIN);
   return {
@@ -32,7 +32,7 @@ export function createPace(deps: { readonly now: () => number; readonly after: (
         deps.after(at - now, resolve);
       });
     },
-    told(remaining) {
+    learn(remaining) {
       if (remaining !== null && /^\d{1,6}$/.test(remaining)) most = Math.max(most ?? 0, Number(remaining) + 1);
     },
     renew() {

@@ -46,7 +46,7 @@ export function createSession(deps: {
       await pace.take();
       const answer = await deps.fetch(url, init);
       if (token === null || init.headers["authorization"] !== `Bearer ${token}`) return answer;
-      pace.told(answer.headers.get("x-ratelimit-remaining"));
+      pace.learn(answer.headers.get("x-ratelimit-remaining"));
       // The token has ended, or was revoked. A login that is refused is no end of one.
       if (answer.status === 401) enter("ended", null);
       return answer;

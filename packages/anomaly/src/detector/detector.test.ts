@@ -38,7 +38,7 @@ describe("a detector", () => {
     const readings = Array.from({ length: ROWS_A_DAY }, (_, row) => detector.observe((rows + row) * STEP_SECONDS, 2 * rows + 14 * row + 5 * Math.sin(row * 7.3)));
     const found = readings.find(({ score }) => score >= SHIPPED_THRESHOLD);
     expect(found?.evidence.trend).toBeGreaterThan(found?.evidence.shift ?? Number.POSITIVE_INFINITY);
-    // None of what else is compared would have told.
+    // None of what else is compared would have shown it.
     expect(Math.max(...readings.map(({ evidence: { range, jump } }) => Math.max(range, jump)))).toBeLessThan(1);
   });
 
