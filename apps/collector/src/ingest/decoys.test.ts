@@ -15,7 +15,7 @@ const port = (ip: string): ProbeEvent => ({
   type: "port_found", occurred_at: at(NOW + 5), data: { ip, mac: "", port: 22, protocol: "tcp", state: "open", service: "ssh", version: "8.4", banner: "SSH-2.0-OpenSSH_8.4", scan_id: null },
 });
 const keepDecoy = (ip = DECOY) => bench.database.db.insertInto("honeypot_addresses")
-  .values({ probe_id: probe.probeId, ip, ip_key: addressKey(ip), tenant_id: bench.tenantId, site_id: bench.siteId, decoy: "files2" }).execute();
+  .values({ probe_id: probe.probeId, ip, ip_key: addressKey(ip), tenant_id: bench.tenantId, site_id: bench.siteId, decoy: "files2", settled_before: at(0), reported_at: toInstant(bench.clock.now()) }).execute();
 const addresses = async () => (await bench.database.db.selectFrom("addresses").select("ip").where("current", "=", 1).orderBy("ip").execute()).map(({ ip }) => ip);
 
 describe("a decoy", () => {
@@ -62,5 +62,33 @@ describe("a decoy", () => {
     await bench.database.db.updateTable("probes").set({ revoked_at: toInstant(0) }).where("id", "=", probe.probeId).execute();
     await bench.sendBatch(beside, createId(), 0, [found({ ip: DECOY, mac: "" }, 20)]);
     expect(await devices()).toHaveLength(2);
+  });
+
+  test("is none any more a day after it was reported", async () => {
+    await keepDecoy();
+    await bench.clock.advance(86_400_000);
+    await send(found({ ip: DECOY, mac: "" }, NOW));
+    expect(await devices()).toEqual([]);
+    await bench.clock.advance(1);
+    await send(found({ ip: DECOY, mac: "" }, NOW));
+    expect((await devices()).map(({ ip }) => ip)).toEqual([DECOY]);
+  });
+
+  test("hides no device that had the address before from other probes, until that has let go of it; one that was found while it was set up it does", async () => {
+    const beside = await bench.addProbe();
+    const sendBeside = (...events: readonly ProbeEvent[]) => bench.sendBatch(beside, createId(), 0, events);
+    const known: Host = { ip: DECOY, mac: "00:1b:21:00:00:40" };
+    const numbered = (number: number): ProbeEvent => ({ ...port(DECOY), data: { ...port(DECOY).data, port: number } } as ProbeEvent);
+    const open = async () => (await devices()).map(({ ip, open_ports: ports }) => [ip, ports]);
+    await sendBeside(found(known, -10), found({ ip: "192.0.2.41", mac: "" }, 10));
+    await keepDecoy();
+    await keepDecoy("192.0.2.41");
+    await sendBeside(port(DECOY), port("192.0.2.41"));
+    expect(await open()).toEqual([[DECOY, "[22]"], ["192.0.2.41", "[]"]]);
+    await send(numbered(23));
+    expect(await open()).toEqual([[DECOY, "[22]"], ["192.0.2.41", "[]"]]);
+    await bench.database.db.updateTable("addresses").set({ current: 0 }).where("ip", "=", DECOY).execute();
+    await sendBeside(numbered(24));
+    expect((await open())[0]).toEqual([DECOY, "[22]"]);
   });
 });

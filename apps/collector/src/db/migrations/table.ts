@@ -50,6 +50,7 @@ import * as honeypots from "./0061-honeypots.ts";
 import * as honeypotEvidence from "./0063-honeypot-evidence.ts";
 import * as dnsQuerySettings from "./0062-dns-query-settings.ts";
 import * as honeypotAddresses from "./0064-honeypot-addresses.ts";
+import * as honeypotAddressReports from "./0065-honeypot-address-reports.ts";
 import * as workspace from "./0064-workspace.ts";
 
 /**
@@ -109,4 +110,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0063-honeypot-evidence": honeypotEvidence,
   "0064-honeypot-addresses": honeypotAddresses,
   "0064-workspace": workspace,
+  "0065-honeypot-address-reports": honeypotAddressReports,
 };

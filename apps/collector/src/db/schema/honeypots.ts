@@ -23,8 +23,8 @@ export interface HoneypotTables {
   honeypot_evidence: {
     id: string; key: string; tenant_id: string; site_id: string; session_key: string; kind: string; service: string; recorded_at: string; name: string; value: string; octets: number; is_kept: number;
   };
-  /** Addresses of decoys, as the probe beside them reports them; `ip_key` as of `addresses`. */
-  honeypot_addresses: { probe_id: string; ip: string; ip_key: string; tenant_id: string; site_id: string; decoy: string };
+  /** Addresses of decoys, as the probe beside them reports them; `ip_key` as of `addresses`. A device that had the address before `settled_before` keeps it. */
+  honeypot_addresses: { probe_id: string; ip: string; ip_key: string; tenant_id: string; site_id: string; decoy: string; settled_before: string; reported_at: string };
   /** The last test of each decoy. */
   honeypot_tests: {
     honeypot_id: string; tenant_id: string; site_id: string; probe_id: string; command_id: string; asked_at: string; asked_by: string; answer_by: string; status: string; error: string | null;

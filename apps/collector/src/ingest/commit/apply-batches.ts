@@ -74,11 +74,11 @@ interface SparedBatch extends Omit<FreshBatch, "read"> {
 
 /** Events without what they say of decoys. */
 async function spareBatches(trx: Transaction<Schema>, batches: readonly FreshBatch[]): Promise<readonly SparedBatch[]> {
-  const siteIds = new Set(batches.filter(({ read }) => read.length > 0).map(({ delivery }) => delivery.probe.siteId));
-  const decoys = siteIds.size === 0 ? new Map<string, ReadonlySet<string>>() : await readDecoyAddresses(trx, [...siteIds]);
+  const [first, ...rest] = batches.filter(({ read }) => read.length > 0).map(({ delivery }) => delivery);
+  const decoysFor = first ? await readDecoyAddresses(trx, [...new Set([first, ...rest].map(({ probe }) => probe.siteId))], first.receivedAt) : () => new Set<string>();
   return batches.map((batch) => {
-    const ofSite = decoys.get(batch.delivery.probe.siteId);
-    return { ...batch, read: batch.read.map((entry) => ({ ...entry, ...(ofSite ? spareDecoys(entry.event, ofSite) : { event: entry.event, isDecoy: false as const }) })) };
+    const decoys = decoysFor(batch.delivery.probe);
+    return { ...batch, read: batch.read.map((entry) => ({ ...entry, ...(decoys.size > 0 ? spareDecoys(entry.event, decoys) : { event: entry.event, isDecoy: false as const }) })) };
   });
 }
 

@@ -1,12 +1,18 @@
 import type { Transaction } from "kysely";
+import { decoyAddresses, isHeld } from "../../db/query/decoy-addresses.ts";
 import { selectIn } from "../../db/query/select-in.ts";
 import type { Schema } from "../../db/schema.ts";
 
-/** Addresses of decoys by site, of probes that are not revoked. Sites without decoys are not there. */
-export async function readDecoyAddresses(trx: Transaction<Schema>, siteIds: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const rows = await selectIn(siteIds, (list) => trx.selectFrom("honeypot_addresses").innerJoin("probes", "probes.id", "honeypot_addresses.probe_id").select(["honeypot_addresses.site_id", "ip"])
-    .where("honeypot_addresses.site_id", "in", list).where("probes.revoked_at", "is", null).execute());
-  const bySite = new Map<string, Set<string>>();
-  for (const { site_id: siteId, ip } of rows) bySite.set(siteId, (bySite.get(siteId) ?? new Set()).add(ip));
-  return bySite;
+/** Whose addresses are decoys', of all that are about a probe's site. */
+export type DecoysFor = (probe: { readonly siteId: string; readonly probeId: string }) => ReadonlySet<string>;
+
+/**
+ * Addresses of decoys of these sites. What a probe itself says are its decoys' are for its own reports; for those of others they are only where no device
+ * was there before, so that no probe hides a device that others know.
+ * @param now An instant.
+ */
+export async function readDecoyAddresses(trx: Transaction<Schema>, siteIds: readonly string[], now: string): Promise<DecoysFor> {
+  const rows = await selectIn(siteIds, (list) => decoyAddresses(trx, now).select(["decoy.site_id", "decoy.probe_id", "decoy.ip"]).select((eb) => isHeld(eb).as("is_held"))
+    .where("decoy.site_id", "in", list).execute());
+  return ({ siteId, probeId }) => new Set(rows.filter((row) => row.site_id === siteId && (row.probe_id === probeId || !row.is_held)).map(({ ip }) => ip));
 }

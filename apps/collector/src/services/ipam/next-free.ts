@@ -32,7 +32,7 @@ export function nextFree(deps: {
     nextAddress: (actor, id, wish) => store.change(actor.tenantId, async (trx) => {
       const parent = await records.find(trx, actor.tenantId, id);
       const range = usableRange({ first: numberOf(parent.first_key), last: numberOf(parent.last_key) }, parent.family);
-      const free = await findFree(range, 0, occupiedIn(trx, placeOf(parent), parent.length));
+      const free = await findFree(range, 0, occupiedIn(trx, placeOf(parent), { length: parent.length, now: toInstant(clock.now()) }));
       if (free === null) throw new ApiError("CONFLICT", `no address of ${parent.prefix} is free`);
       const place = parseNetwork(addressOf(keyOf(free, parent.first_key)));
       if (!place) throw new Error(`${free} is not an address`);
@@ -50,7 +50,7 @@ export function nextFree(deps: {
         throw badRequest([{ path: ["length"], message: `${parent.length + 1} to ${bits} was expected` }]);
       }
       const range = { first: numberOf(parent.first_key), last: numberOf(parent.last_key) };
-      const free = await findFree(range, bits - length, occupiedIn(trx, placeOf(parent), parent.length));
+      const free = await findFree(range, bits - length, occupiedIn(trx, placeOf(parent), { length: parent.length, now: toInstant(clock.now()) }));
       if (free === null) throw new ApiError("CONFLICT", `no /${length} of ${parent.prefix} is free`);
       const place = parseNetwork(`${addressOf(keyOf(free, parent.first_key))}/${length}`);
       if (!place) throw new Error(`${free} is not an address`);

@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { numberOf } from "../../../db/keys/address-range.ts";
+import { decoyAddresses } from "../../../db/query/decoy-addresses.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { Place } from "./plan.ts";
 
@@ -14,10 +15,10 @@ const ROWS_AT_ONCE = 1000;
 /**
  * What is taken of a prefix, in order of where it begins: prefixes in it, addresses that are written down (deprecated ones
  * too: they are not to be given again), addresses that a device has now, and those of decoys. What one query answers is never all of it.
- * @param length Of the prefix; those in it are longer.
+ * @param options.length Of the prefix; those in it are longer. @param options.now An instant.
  */
-export function occupiedIn(from: Kysely<Schema>, place: Place, length: number): AsyncGenerator<Interval> {
-  return mergeIntervals([childrenIn(from, place, length), recordedIn(from, place), observedIn(from, place), decoysIn(from, place)]);
+export function occupiedIn(from: Kysely<Schema>, place: Place, { length, now }: { readonly length: number; readonly now: string }): AsyncGenerator<Interval> {
+  return mergeIntervals([childrenIn(from, place, length), recordedIn(from, place), observedIn(from, place), decoysIn(from, place, now)]);
 }
 
 /**
@@ -89,10 +90,10 @@ function observedIn(from: Kysely<Schema>, { tenantId, siteId, first, last }: Pla
 }
 
 /** Who takes a decoy for a free address shares it with an intruder's target. */
-function decoysIn(from: Kysely<Schema>, { tenantId, siteId, first, last }: Place): AsyncGenerator<Interval> {
-  let query = from.selectFrom("honeypot_addresses").select("ip_key").distinct().where("tenant_id", "=", tenantId).where("ip_key", "<=", last).orderBy("ip_key").limit(ROWS_AT_ONCE);
-  if (siteId !== null) query = query.where("site_id", "=", siteId);
-  return singles(first, (after, isFirst) => query.where("ip_key", isFirst ? ">=" : ">", after).execute());
+function decoysIn(from: Kysely<Schema>, { tenantId, siteId, first, last }: Place, now: string): AsyncGenerator<Interval> {
+  let query = decoyAddresses(from, now).select("decoy.ip_key").distinct().where("decoy.tenant_id", "=", tenantId).where("decoy.ip_key", "<=", last).orderBy("decoy.ip_key").limit(ROWS_AT_ONCE);
+  if (siteId !== null) query = query.where("decoy.site_id", "=", siteId);
+  return singles(first, (after, isFirst) => query.where("decoy.ip_key", isFirst ? ">=" : ">", after).execute());
 }
 
 async function* singles(
