@@ -45,10 +45,12 @@ test("a shell is replayed as it looked, and no escape of its reaches the termina
   const lines = [{ version: 2, width: 80, height: 24 }, [0.1, "o", "$ "], [0.2, "i", "ecx\u007fho\r"], [0.3, "o", "ecx\b \bho \u001B]0;x\u0007\r\n"], [0.4, "o", "\u009B2J\u202Eab\r\n"]];
   const asciicast = `${lines.map((line) => JSON.stringify(line)).join("\n")}\nno line\n`;
   const connection = connect({
-    readHoneypotTranscripts: () => Promise.resolve({ transcripts: [{ id: ID, service: "ssh", recorded_at: AT, asciicast }] }),
+    readHoneypotTranscripts: (_: string, { cursor }: { readonly cursor?: string }) => Promise.resolve(
+      cursor === ID ? { transcripts: [{ id: ID, service: "telnet", recorded_at: AT, asciicast: "" }], next_cursor: null } : { transcripts: [{ id: ID, service: "ssh", recorded_at: AT, asciicast }], next_cursor: ID },
+    ),
     listHoneypotFiles: () => Promise.resolve({ files: [{ id: ID, service: "tftp", recorded_at: AT, name: "evil\u001B.bin", sha256: "ab".repeat(32), octets: 3, is_kept: true }] }),
   });
-  expect(formatAnswer(await replayHoneypotSession(connection, ID), false)).toMatch(/^--- ssh, until .*\n\$ echo \u241B\]0;x\u2407\n\?2J\?ab\n$/);
+  expect(formatAnswer(await replayHoneypotSession(connection, ID), false)).toMatch(/^--- ssh, until .*\n\$ echo \u241B\]0;x\u2407\n\?2J\?ab\n\n--- telnet, until .*\n$/);
   expect(formatAnswer(await listHoneypotFiles(connection, ID), false)).toMatch(/tftp\s+evil\?\.bin\s+3\s+yes\s+abab/);
 });
 

@@ -1,4 +1,4 @@
-import type { Honeypot, HoneypotExemption, HoneypotSession, HoneypotSessionDetail } from "@lanthorn/contract";
+import type { Honeypot, HoneypotExemption, HoneypotSession, HoneypotSessionDetail, HoneypotTranscript, HoneypotTranscripts } from "@lanthorn/contract";
 import type { Answer } from "../answer.ts";
 import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
@@ -109,7 +109,13 @@ function linesOf(session: HoneypotSessionDetail): readonly string[] {
 
 /** What was done in the shells of a session. */
 export async function replayHoneypotSession({ rest }: Rest, id: string): Promise<Answer> {
-  const { transcripts } = await rest.readHoneypotTranscripts(id);
+  const transcripts: HoneypotTranscript[] = [];
+  let cursor: string | null = null;
+  do {
+    const read: HoneypotTranscripts = await rest.readHoneypotTranscripts(id, cursor === null ? {} : { cursor });
+    transcripts.push(...read.transcripts);
+    cursor = read.next_cursor;
+  } while (cursor !== null);
   if (transcripts.length === 0) return { json: transcripts, text: "nobody typed anything in a shell there; a shell opens for bait credentials alone" };
   return { json: transcripts, text: transcripts.map(({ service, recorded_at: at, asciicast }) => `--- ${plainText(service)}, until ${shortTime(at)}\n${replayTranscript(asciicast)}`).join("\n") };
 }

@@ -92,6 +92,17 @@ const OfEvidence = z.object({ id: Id.describe("Its id."), service: z.string().de
 export const HoneypotTranscript = OfEvidence.extend({ asciicast: z.string().describe("Asciicast of version 2: lines of JSON. What is in it comes from an intruder.") });
 export type HoneypotTranscript = z.infer<typeof HoneypotTranscript>;
 
+/** Some of a session's, the oldest first. */
+export const HoneypotTranscripts = z.object({
+  transcripts: z.array(HoneypotTranscript).describe("The oldest first."),
+  next_cursor: Id.nullable().describe("Send it as `cursor` to get those that an answer had no room for. Null where there are no more."),
+});
+export type HoneypotTranscripts = z.infer<typeof HoneypotTranscripts>;
+
+/** From where a session's transcripts are read on. */
+export const HoneypotTranscriptsQuery = z.object({ cursor: Id.optional().describe("`next_cursor` of the answer before.") });
+export type HoneypotTranscriptsQuery = z.infer<typeof HoneypotTranscriptsQuery>;
+
 /** A file that was sent to a decoy. */
 export const HoneypotFile = OfEvidence.extend({
   name: z.string().describe("As it was sent."), sha256: z.string().describe("Its SHA-256 in hexadecimal."), octets: z.int().describe("Its length."),

@@ -51,6 +51,7 @@ import * as honeypotEvidence from "./0063-honeypot-evidence.ts";
 import * as dnsQuerySettings from "./0062-dns-query-settings.ts";
 import * as honeypotAddresses from "./0064-honeypot-addresses.ts";
 import * as honeypotAddressReports from "./0065-honeypot-address-reports.ts";
+import * as honeypotEvidenceKinds from "./0066-honeypot-evidence-kinds.ts";
 import * as workspace from "./0064-workspace.ts";
 
 /**
@@ -111,4 +112,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0064-honeypot-addresses": honeypotAddresses,
   "0064-workspace": workspace,
   "0065-honeypot-address-reports": honeypotAddressReports,
+  "0066-honeypot-evidence-kinds": honeypotEvidenceKinds,
 };

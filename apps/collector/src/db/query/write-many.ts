@@ -18,7 +18,7 @@ export async function insertMany<T extends Table>(db: Kysely<Schema>, table: T, 
 
 /**
  * Inserts rows, or updates those whose key is there.
- * @param options.update Columns that take the new value. With `newerBy`, only where that column's new value is greater.
+ * @param options.update Columns that take the new value; none: rows that are there stay as they are. With `newerBy`, only where that column's new value is greater.
  * @param rows As for `insertMany`; no key twice, which PostgreSQL does not take in one statement.
  */
 export async function upsertMany(
@@ -30,7 +30,7 @@ export async function upsertMany(
   await write(db, table, rows, "upsert", (columns, { rows: all }) => {
     const sets = update.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`);
     const newer = newerBy === undefined ? sql`` : sql` where ${sql.ref(`excluded.${newerBy}`)} > ${sql.ref(`${table}.${newerBy}`)}`;
-    return sql`insert into ${sql.table(table)} (${namesOf(columns)}) ${all} on conflict (${namesOf(key)}) do update set ${sql.join(sets)}${newer}`;
+    return sql`insert into ${sql.table(table)} (${namesOf(columns)}) ${all} on conflict (${namesOf(key)}) do ${sets.length === 0 ? sql`nothing` : sql`update set ${sql.join(sets)}${newer}`}`;
   });
 }
 

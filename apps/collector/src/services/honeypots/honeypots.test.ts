@@ -2,33 +2,14 @@ import {
   BATCH_MAX_EVENTS, Command, type EventData, Honeypot, HoneypotCredential, HoneypotExemption, HoneypotSession, HoneypotSessionDetail, listEnvelope, MAX_DECOY_EXEMPTIONS,
   MAX_EXEMPT_ADDRESSES, MAX_EXEMPT_PORTS, probeTopic,
 } from "@lanthorn/contract";
-import { createId, systemClock, toInstant } from "@lanthorn/runtime";
+import { createId } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createEventLog } from "../../events/log.ts";
-import { createReactions } from "../../events/reaction.ts";
-import { honeypotCredentials } from "../../ingest/projections/honeypot-credentials.ts";
-import { honeypotEvidence } from "../../ingest/projections/honeypot-evidence.ts";
-import { REACTION_ORDER, REACTIONS } from "../../reactions.ts";
-import { ownerOfHoneypotCredential } from "../../sealing/sealed-columns.ts";
 import { enrollListening, type ListeningProbe } from "../agents/testing/listening-probe.ts";
 import { type Stack, startStack } from "../agents/testing/stack.ts";
-import { createAlertReaction } from "../alerts/reaction/reaction.ts";
-import { createHoneypotReaction, MAX_ROWS_OF_SITE } from "./sessions/reaction.ts";
+import { MAX_ROWS_OF_SITE } from "./sessions/reaction.ts";
+import { appendOfDecoys, GUESS, HIT, INCIDENT } from "./testing/decoy-events.ts";
 
-type Hit = EventData<"honeypot_hit">;
 type Tried = EventData<"honeypot_credentials">;
-type Evidence = EventData<"honeypot_evidence">;
-
-const INCIDENT = createId();
-const HIT: Hit = {
-  service: "ssh", stage: "touch", severity: "low", source_ip: "192.0.2.66", source_mac: "", source_port: 40_000, destination_port: 22, username: "", detail: "1 connection to ssh", decoy: "files2",
-  destination_ip: "192.0.2.9", report: "first", services: ["ssh"], count: 1, credentials: 0, usernames: [], mitre_techniques: ["T1046"], incident_id: INCIDENT,
-  since: "2026-06-01T12:00:00.000Z", last_at: "2026-06-01T12:00:00.000Z",
-};
-const GUESS: Hit = {
-  ...HIT, stage: "credential", severity: "high", report: "rise", username: "root", usernames: ["root"], count: 3, credentials: 2, services: ["ssh", "ftp"], service: "ftp", destination_port: 21,
-  mitre_techniques: ["T1046", "T1110.001"], detail: "3 connections to ssh, ftp; 2 passwords tried for root",
-};
 
 let stack: Stack;
 let probe: ListeningProbe;
@@ -47,20 +28,7 @@ afterEach(async () => {
 type Options = Parameters<Stack["call"]>[2];
 const call = (method: string, rest = "", options: Options = {}) => stack.call(method, `/api/v1/honeypots${rest}`, options);
 const sessions = async (query = "") => listEnvelope(HoneypotSession).parse((await call("GET", `/sessions${query}`)).body);
-const append = async (type: "honeypot_hit" | "honeypot_credentials" | "honeypot_evidence", all: readonly object[]) => {
-  const log = createEventLog({
-    reads: stack.database.reads, reactions: createReactions(REACTIONS, REACTION_ORDER, {
-      honeypots: createHoneypotReaction({ seal: (password, id) => stack.sealing.seal(password, ownerOfHoneypotCredential(id)) }), alerts: createAlertReaction({ maxOpen: 100 }),
-      deliveries: { types: [], react: (_, __, events: readonly { readonly type: string }[]) => Promise.resolve(void delivered.push(...events.map(({ type: name }) => name))) },
-    }),
-  });
-  const at = toInstant(systemClock.now());
-  await stack.database.db.transaction().execute((trx) => log.append(trx, stack.tenantId, all.map((data) => {
-    const logged = type === "honeypot_credentials" ? honeypotCredentials.apply({ type, occurred_at: at, data: data as Tried }, {} as never).logged
-      : type === "honeypot_evidence" ? honeypotEvidence.apply({ type, occurred_at: at, data: data as Evidence }, {} as never).logged : undefined;
-    return { type, siteId: stack.siteId, probeId: probe.probeId, deviceId: null, queueId: null, probeSeq: null, occurredAt: at, receivedAt: at, data: data as Hit & Tried & Evidence, ...(logged && { logged }) };
-  })));
-};
+const append = (type: "honeypot_hit" | "honeypot_credentials", all: readonly object[]) => appendOfDecoys(stack, probe.probeId, type, all, { onDelivered: (types) => delivered.push(...types) });
 
 describe("the decoys of a site", () => {
   const takeCommands = async (answer: object) => {
@@ -244,25 +212,5 @@ describe("who may touch decoys", () => {
     const sent = await probe.hears(({ decoys }) => decoys?.exemptions.length === MAX_DECOY_EXEMPTIONS);
     // Guards and credentials take the most of a configuration.
     expect(Buffer.byteLength(JSON.stringify(sent))).toBeLessThan(64 * 1024);
-  });
-});
-
-describe("evidence of a session", () => {
-  const EVIDENCE: Evidence = {
-    evidence_id: createId(), incident_id: INCIDENT, decoy: "files2", service: "ssh", transcript: "{\"version\":2}\n[0.1,\"i\",\"secret typed\"]\n",
-    files: [{ name: "x.sh", sha256: "ab".repeat(32), octets: 3, is_kept: true }], fingerprints: [{ kind: "hassh", value: "ec7378c1a92f5a8dde7e8b7a1ddf33d1" }],
-  };
-
-  test("is kept once however often it comes, is in no log, and is shown to the tenant alone", async () => {
-    await append("honeypot_hit", [GUESS]);
-    await append("honeypot_evidence", [EVIDENCE, EVIDENCE]);
-    await append("honeypot_evidence", [EVIDENCE]);
-    const [session] = (await sessions()).data;
-    const path = `/sessions/${session?.id}`;
-    expect((await call("GET", `${path}/transcript`)).body).toMatchObject({ transcripts: [{ service: "ssh", asciicast: EVIDENCE.transcript }] });
-    expect((await call("GET", `${path}/files`)).body).toMatchObject({ files: [{ name: "x.sh", sha256: "ab".repeat(32), octets: 3, is_kept: true }] });
-    expect(HoneypotSessionDetail.parse((await call("GET", path)).body).clients).toEqual([{ kind: "hassh", value: "ec7378c1a92f5a8dde7e8b7a1ddf33d1", service: "ssh" }]);
-    expect(JSON.stringify(await stack.database.db.selectFrom("events").selectAll().execute())).not.toContain("secret typed");
-    for (const rest of ["transcript", "files"]) expect((await call("GET", `${path}/${rest}`, { tenantId: createId() })).status).toBe(404);
   });
 });

@@ -34,10 +34,10 @@ export const honeypotsRoutes = routes(
   }, async (c, { sessions }) => c.json(await sessions.read(identityOf(c).tenantId, c.req.valid("param").honeypot_session_id), 200)),
   endpoint("sensors:read", honeypotsOperations.readHoneypotTranscripts, {
     summary: "Read what was typed in a decoy's shell",
-    description: "One transcript for each shell of the session, as asciicast of version 2, at most 200. They hold what an intruder typed and what was shown, escape sequences of terminals among it: "
+    description: "One transcript for each shell of the session, as asciicast of version 2: 200 or a megabyte in one answer, and the rest behind `next_cursor`. A site's newest 500 are kept. They hold what an intruder typed and what was shown, escape sequences of terminals among it: "
     + "a player must not pass these on to a terminal. `lanthorn honeypot replay` does not.",
     answer: "Transcripts, the oldest first",
-  }, async (c, { evidence }) => c.json(await evidence.transcripts(identityOf(c).tenantId, c.req.valid("param").honeypot_session_id), 200)),
+  }, async (c, { evidence }) => c.json(await evidence.transcripts(identityOf(c).tenantId, c.req.valid("param").honeypot_session_id, c.req.valid("query")), 200)),
   endpoint("sensors:read", honeypotsOperations.listHoneypotFiles, {
     summary: "List files that were sent to a decoy",
     description: "At most 200 of a session. The files themselves stay on the decoy's machine, in `files` of its folder, by their SHA-256.", answer: "Files, the oldest first",

@@ -3,7 +3,7 @@ import { Id } from "../../values.ts";
 import { listEnvelope } from "../envelopes.ts";
 import {
   Honeypot, HoneypotCredential, HoneypotCredentialRevealed, HoneypotCredentialsQuery, HoneypotExemption, HoneypotExemptionCreate, HoneypotExemptionsQuery, HoneypotFile,
-  HoneypotSession, HoneypotSessionDetail, HoneypotSessionsQuery, HoneypotsQuery, HoneypotTranscript,
+  HoneypotSession, HoneypotSessionDetail, HoneypotSessionsQuery, HoneypotsQuery, HoneypotTranscripts, HoneypotTranscriptsQuery,
 } from "../honeypots.ts";
 import { operations } from "../operation.ts";
 
@@ -20,7 +20,7 @@ export const honeypotsOperations = operations({
   listHoneypotSessions: { target: "GET /honeypots/sessions", query: HoneypotSessionsQuery, status: 200, answer: listEnvelope(HoneypotSession) },
   readHoneypotSession: { target: "GET /honeypots/sessions/{honeypot_session_id}", params: OfSession, status: 200, answer: HoneypotSessionDetail },
   readHoneypotTranscripts: {
-    target: "GET /honeypots/sessions/{honeypot_session_id}/transcript", params: OfSession, status: 200, answer: z.object({ transcripts: z.array(HoneypotTranscript).describe("The oldest first.") }),
+    target: "GET /honeypots/sessions/{honeypot_session_id}/transcript", params: OfSession, query: HoneypotTranscriptsQuery, status: 200, answer: HoneypotTranscripts,
   },
   listHoneypotFiles: { target: "GET /honeypots/sessions/{honeypot_session_id}/files", params: OfSession, status: 200, answer: z.object({ files: z.array(HoneypotFile).describe("The oldest first.") }) },
   listHoneypotExemptions: { target: "GET /honeypots/exemptions", query: HoneypotExemptionsQuery, status: 200, answer: listEnvelope(HoneypotExemption) },

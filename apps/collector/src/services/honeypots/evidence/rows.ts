@@ -9,7 +9,7 @@ export function toEvidenceRows(tenantId: string, { data, site_id: siteId, occurr
     id: createId(), key: derivedId("honeypot evidence", sessionKey, data.evidence_id, kind, `${place}`), tenant_id: tenantId, site_id: siteId, session_key: sessionKey, kind, service: data.service, recorded_at: at,
   });
   return [
-    ...(data.transcript === null ? [] : [{ ...begin("transcript", 0), name: "", value: data.transcript, octets: data.transcript.length, is_kept: 1 }]),
+    ...(data.transcript === null ? [] : [{ ...begin("transcript", 0), name: "", value: data.transcript, octets: Buffer.byteLength(JSON.stringify(data.transcript)), is_kept: 1 }]),
     ...data.files.map((file, place) => ({ ...begin("file", place), name: file.name, value: file.sha256, octets: file.octets, is_kept: file.is_kept ? 1 : 0 })),
     ...data.fingerprints.map(({ kind, value }, place) => ({ ...begin(kind, place), name: "", value, octets: 0, is_kept: 1 })),
   ];

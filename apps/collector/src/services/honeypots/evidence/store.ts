@@ -8,20 +8,33 @@ export type EvidenceRow = Selectable<Schema["honeypot_evidence"]>;
 
 /** What is kept of sessions at decoys. */
 export interface EvidenceStore {
-  /** Of these kinds, the oldest first. */
+  /** Of these kinds, the oldest first, but transcripts. */
   of(sessionKey: string, kinds: readonly string[]): Promise<readonly EvidenceRow[]>;
+  /** Transcripts behind that of the id `after`, the oldest first: as many as an answer has room for, one at least. */
+  transcripts(sessionKey: string, after: string | undefined): Promise<{ readonly rows: readonly EvidenceRow[]; readonly hasMore: boolean }>;
   /** Forgets what was recorded before then, some hundreds. @returns How many. */
   forget(before: string, limit: number): Promise<number>;
 }
 
 /** Of one kind and session that are shown. */
 const MAX_SHOWN = 200;
+/** Of the transcripts of one answer, as JSON. One has 6 for each of its 65,536 characters at most. */
+const MAX_SHOWN_OCTETS = 1_000_000;
 
 /** Over the collector's database. */
 export function createEvidenceStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): EvidenceStore {
   return {
     of: (sessionKey, kinds) =>
       reads.selectFrom("honeypot_evidence").selectAll().where("session_key", "=", sessionKey).where("kind", "in", [...kinds]).orderBy("id").limit(MAX_SHOWN).execute(),
+    async transcripts(sessionKey, after) {
+      const ofSession = reads.selectFrom("honeypot_evidence").where("session_key", "=", sessionKey).where("kind", "=", "transcript");
+      const lengths = await (after === undefined ? ofSession : ofSession.where("id", ">", after)).select(["id", "octets"]).orderBy("id").limit(MAX_SHOWN + 1).execute();
+      let room = MAX_SHOWN_OCTETS;
+      const tooMany = lengths.findIndex(({ octets }, place) => place === MAX_SHOWN || ((room -= octets) < 0 && place > 0));
+      const shown = tooMany < 0 ? lengths : lengths.slice(0, tooMany);
+      const rows = await selectIn(shown.map(({ id }) => id), (list) => reads.selectFrom("honeypot_evidence").selectAll().where("id", "in", list).orderBy("id").execute());
+      return { rows, hasMore: tooMany >= 0 };
+    },
     async forget(before, limit) {
       const ids = await reads.selectFrom("honeypot_evidence").select("id").where("recorded_at", "<", before).orderBy("id").limit(limit).execute();
       await selectIn(ids.map(({ id }) => id), async (list) => {
@@ -35,5 +48,5 @@ export function createEvidenceStore({ db, reads }: { readonly db: Kysely<Schema>
 
 /** Writes what is new; what is reported again is the same. */
 export async function putEvidence(trx: Transaction<Schema>, rows: readonly EvidenceRow[]): Promise<void> {
-  await upsertMany(trx, "honeypot_evidence", { key: ["key"], update: ["recorded_at"] }, rows.map((row) => ({ ...row })));
+  await upsertMany(trx, "honeypot_evidence", { key: ["key"], update: [] }, rows.map((row) => ({ ...row })));
 }

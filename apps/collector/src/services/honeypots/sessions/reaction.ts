@@ -16,6 +16,8 @@ type Changing<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Sessions, credentials, and evidence, of a site: beyond them the oldest go, whatever probes report. */
 export const MAX_ROWS_OF_SITE = 10_000;
+/** Of evidence, transcripts: the long ones. */
+export const MAX_TRANSCRIPTS_OF_SITE = 500;
 
 /** The same for one incident of a probe, however often it is reported. */
 export function sessionKey(probeId: string, incidentId: string): string {
@@ -47,7 +49,10 @@ async function keepEvidence(trx: Transaction<Schema>, tenantId: string, events: 
   const rows = new Map(events.flatMap((event) => (event.probe_id === null ? [] : toEvidenceRows(tenantId, event, sessionKey(event.probe_id, event.data.incident_id)))).map((row) => [row.key, row]));
   if (rows.size === 0) return;
   await putEvidence(trx, [...rows.values()]);
-  for (const siteId of new Set([...rows.values()].map(({ site_id: id }) => id))) await keepNewest(trx, "honeypot_evidence", siteId, MAX_ROWS_OF_SITE);
+  for (const siteId of new Set([...rows.values()].map(({ site_id: id }) => id))) {
+    await keepNewest(trx, "honeypot_evidence", siteId, MAX_TRANSCRIPTS_OF_SITE, "transcript");
+    await keepNewest(trx, "honeypot_evidence", siteId, MAX_ROWS_OF_SITE);
+  }
 }
 
 /** Older probes name no incident: of theirs there is the log alone. */

@@ -1,4 +1,4 @@
-import type { Kysely, Selectable, SelectQueryBuilder, Transaction } from "kysely";
+import { type Kysely, type Selectable, type SelectQueryBuilder, sql, type SqlBool, type Transaction } from "kysely";
 import { siteExists } from "../../../db/locks/site-exists.ts";
 import { selectIn } from "../../../db/query/select-in.ts";
 import { upsertMany } from "../../../db/query/write-many.ts";
@@ -93,8 +93,9 @@ export async function putSessions(trx: Trx, sessions: readonly SessionRow[], run
   if (rungs.length > 0) await upsertMany(trx, "honeypot_rungs", { key: ["session_id", "stage"], update: ["detail"] }, rungs.map((row) => ({ ...row })));
 }
 
-/** Forgets the oldest of a site's rows beyond `most`. */
-export async function keepNewest(trx: Trx, table: "honeypot_sessions" | "honeypot_credentials" | "honeypot_evidence", siteId: string, most: number): Promise<void> {
-  const last = await trx.selectFrom(table).select("id").where("site_id", "=", siteId).orderBy("id", "desc").offset(most).limit(1).executeTakeFirst();
-  if (last) await trx.deleteFrom(table).where("site_id", "=", siteId).where("id", "<=", last.id).execute();
+/** Forgets the oldest of a site's rows beyond `most`. @param kind Of evidence: only this. */
+export async function keepNewest(trx: Trx, table: "honeypot_sessions" | "honeypot_credentials" | "honeypot_evidence", siteId: string, most: number, kind?: "transcript"): Promise<void> {
+  const isMeant = sql<SqlBool>`site_id = ${siteId}${kind === undefined ? sql`` : sql` and kind = ${kind}`}`;
+  const last = await trx.selectFrom(table).select("id").where(isMeant).orderBy("id", "desc").offset(most).limit(1).executeTakeFirst();
+  if (last) await trx.deleteFrom(table).where(isMeant).where("id", "<=", last.id).execute();
 }
