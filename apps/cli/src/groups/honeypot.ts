@@ -23,7 +23,7 @@ export function addHoneypotCommands(program: Command, { answering, clock }: Grou
   );
   answering(honeypot.command("show <session>").description("show a session with each rise of it, by its id"), (connection, id: string) => showHoneypotSession(connection, id));
   answering(
-    honeypot.command("replay <session>").description("show what was typed in a session's shells, without anything that a terminal would obey; --json has the asciicast"),
+    honeypot.command("replay <session>").description("show what was typed in a session's shells, without anything that a terminal would obey; needs vault:reveal, and the audit log records it. --json has the asciicast"),
     (connection, id: string) => replayHoneypotSession(connection, id),
   );
   answering(honeypot.command("files <session>").description("list files that were sent in a session"), (connection, id: string) => listHoneypotFiles(connection, id));

@@ -63,6 +63,7 @@ const ROWS: Readonly<Partial<Record<Scope, (ask: Ask) => Promise<void>>>> = {
     expect((await ask("GET", `/dns/queries?site_id=${siteId}`)).status).toBe(200);
     expect((await ask("GET", `/dns/queries?site_id=${FOREIGN}`)).status).toBe(404);
     expect(required(await ask("POST", "/dns/pause", { site_id: siteId, minutes: 1 }))).toEqual([403, "sensors:write"]);
+    expect([(await ask("GET", "/honeypots/credentials")).status, required(await ask("GET", `/honeypots/sessions/${FOREIGN}/transcript`))]).toEqual([200, [403, "vault:reveal"]]);
   },
   async "sensors:write"(ask) {
     const made = await ask("POST", "/ids/rulesets", { name: "ours", rules: 'alert tcp any any -> any any (msg:"A"; sid:1;)' });
@@ -138,6 +139,8 @@ const ROWS: Readonly<Partial<Record<Scope, (ask: Ask) => Promise<void>>>> = {
       expect(await audited("credential.reveal")).toBe(count);
     }
     expect(required(await ask("PUT", `/vault/credentials/${credentialId}`, { name: "x" }))).toEqual([403, "vault:write"]);
+    // What is shown of an own session is audited: services/honeypots/evidence/evidence.test.ts.
+    expect((await ask("GET", `/honeypots/sessions/${FOREIGN}/transcript`)).status).toBe(404);
   },
   async "scans:write"(ask) {
     expect((await ask("POST", "/scans/start", { target: "203.0.113.0/24", profile: "quick", site_id: siteId })).status).not.toBe(202);

@@ -59,7 +59,7 @@ export function openHoneypots(deps: {
   return {
     name: "honeypots", mount: "gateway",
     routes: [honeypotsRoutes({
-      decoys, tests, exemptions, sessions: createSessionsService({ store: sessions, evidence, clock }), evidence: createHoneypotEvidenceService({ store: evidence, sessions }),
+      decoys, tests, exemptions, sessions: createSessionsService({ store: sessions, evidence, clock }), evidence: createHoneypotEvidenceService({ store: evidence, sessions, audit }),
       credentials: createHoneypotCredentialsService({ store: credentials, sessions, sealing, audit }),
     })],
     reactions: { honeypots: createHoneypotReaction({ seal: (password, id) => sealing.seal(password, ownerOfHoneypotCredential(id)) }) },

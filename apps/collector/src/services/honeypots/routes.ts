@@ -32,12 +32,14 @@ export const honeypotsRoutes = routes(
   endpoint("sensors:read", honeypotsOperations.readHoneypotSession, {
     summary: "Read a session at a decoy", description: "With each rise of it: what was done, when, and which event of the log says so.", answer: "The session",
   }, async (c, { sessions }) => c.json(await sessions.read(identityOf(c).tenantId, c.req.valid("param").honeypot_session_id), 200)),
-  endpoint("sensors:read", honeypotsOperations.readHoneypotTranscripts, {
-    summary: "Read what was typed in a decoy's shell",
-    description: "One transcript for each shell of the session, as asciicast of version 2: 200 or a megabyte in one answer, and the rest behind `next_cursor`. A site's newest 500 are kept. They hold what an intruder typed and what was shown, escape sequences of terminals among it: "
+  endpoint("vault:reveal", honeypotsOperations.readHoneypotTranscripts, {
+    "x-secret": "shown", summary: "Read what was typed in a decoy's shell",
+    description: "People type passwords in shells: each call is recorded in the audit log. "
+    + "One transcript for each shell of the session, as asciicast of version 2: 200 or a megabyte in one answer, and the rest behind `next_cursor`. A site's newest 500 are kept. "
+    + "They hold what an intruder typed and what was shown, escape sequences of terminals among it: "
     + "a player must not pass these on to a terminal. `lanthorn honeypot replay` does not.",
     answer: "Transcripts, the oldest first",
-  }, async (c, { evidence }) => c.json(await evidence.transcripts(identityOf(c).tenantId, c.req.valid("param").honeypot_session_id, c.req.valid("query")), 200)),
+  }, async (c, { evidence }) => c.json(await evidence.transcripts(actorOf(c), c.req.valid("param").honeypot_session_id, c.req.valid("query")), 200)),
   endpoint("sensors:read", honeypotsOperations.listHoneypotFiles, {
     summary: "List files that were sent to a decoy",
     description: "At most 200 of a session. The files themselves stay on the decoy's machine, in `files` of its folder, by their SHA-256.", answer: "Files, the oldest first",

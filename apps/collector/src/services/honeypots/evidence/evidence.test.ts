@@ -42,6 +42,20 @@ test("evidence is kept once and as it came first, is in no log, and is shown to 
   for (const rest of ["transcript", "files"]) expect((await stack.call("GET", `${path}/${rest}`, { tenantId: createId() })).status).toBe(404);
 });
 
+test("transcripts are for vault:reveal, and each look at them is in the audit log, without them", async () => {
+  await append([EVIDENCE]);
+  for (const role of ["viewer", "operator"] as const) {
+    const { status, body } = await stack.call("GET", `${path}/transcript`, { role });
+    expect([status, body.error.details]).toEqual([403, { required: "vault:reveal" }]);
+  }
+  const audited = () => stack.database.db.selectFrom("audit").select(["target_id", "after"]).where("action", "=", "honeypot_transcript.reveal").execute();
+  expect(await audited()).toEqual([]);
+  for (let count = 0; count < 2; count += 1) await transcripts(null);
+  const records = await audited();
+  expect(records.map(({ target_id: id, after }) => [path.endsWith(id), JSON.parse(after ?? "")])).toEqual(Array.from({ length: 2 }, () => [true, { decoy: "files2", source_ip: "192.0.2.66", transcripts: 1 }]));
+  expect((await stack.call("GET", `${path}/files`, { role: "viewer" })).status).toBe(200);
+});
+
 test("of a site the newest transcripts are kept, and the other evidence beside them", async () => {
   await append([EVIDENCE]);
   for (let count = 0; count < MAX_TRANSCRIPTS_OF_SITE + 2; count += BATCH_MAX_EVENTS) {

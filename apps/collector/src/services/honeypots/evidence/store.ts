@@ -8,6 +8,7 @@ export type EvidenceRow = Selectable<Schema["honeypot_evidence"]>;
 
 /** What is kept of sessions at decoys. */
 export interface EvidenceStore {
+  transaction<T>(work: (trx: Transaction<Schema>) => Promise<T>): Promise<T>;
   /** Of these kinds, the oldest first, but transcripts. */
   of(sessionKey: string, kinds: readonly string[]): Promise<readonly EvidenceRow[]>;
   /** Transcripts behind that of the id `after`, the oldest first: as many as an answer has room for, one at least. */
@@ -24,6 +25,7 @@ const MAX_SHOWN_OCTETS = 1_000_000;
 /** Over the collector's database. */
 export function createEvidenceStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): EvidenceStore {
   return {
+    transaction: (work) => db.transaction().execute(work),
     of: (sessionKey, kinds) =>
       reads.selectFrom("honeypot_evidence").selectAll().where("session_key", "=", sessionKey).where("kind", "in", [...kinds]).orderBy("id").limit(MAX_SHOWN).execute(),
     async transcripts(sessionKey, after) {
