@@ -1,4 +1,4 @@
-import { type Clock, type Log, nextTurn, toInstant } from "@lanthorn/runtime";
+import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Broker } from "../../broker/broker.ts";
 import type { Schema } from "../../db/schema.ts";
@@ -15,6 +15,7 @@ import { createHoneypotEvidenceService } from "./evidence/service.ts";
 import { createEvidenceStore } from "./evidence/store.ts";
 import { createExemptionsService, type ExemptionsService } from "./exemptions/service.ts";
 import { createExemptionsStore } from "./exemptions/store.ts";
+import { forgetOld } from "./retention-store.ts";
 import { honeypotsRoutes } from "./routes.ts";
 import { createHoneypotReaction } from "./sessions/reaction.ts";
 import { createSessionsService } from "./sessions/service.ts";
@@ -28,7 +29,6 @@ interface Honeypots extends ServiceModule, Pick<ExemptionsService, "partFor">, P
 const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
 /** Sessions, credentials that were tried, and evidence. */
 const KEEP_DAYS = 90;
-const FORGOTTEN_AT_ONCE = 500;
 
 /** @param deps.onConfigured After the exemptions of a site have changed; nobody waits for it, so it must not reject. */
 export function openHoneypots(deps: {
@@ -40,18 +40,7 @@ export function openHoneypots(deps: {
   const exemptions = createExemptionsService({ ...deps, store: createExemptionsStore(deps) });
   const forgetting = createRetentionJob({ clock, log }, {
     name: "honeypots-retention", everyMs: HOUR_MS, who: "one replica", what: "old sessions at decoys",
-    async run(stopped) {
-      const before = toInstant(clock.now() - KEEP_DAYS * DAY_MS);
-      let total = 0;
-      for (const store of [sessions, credentials, evidence]) {
-        for (let gone = FORGOTTEN_AT_ONCE; gone === FORGOTTEN_AT_ONCE && !stopped.aborted;) {
-          gone = await store.forget(before, FORGOTTEN_AT_ONCE);
-          total += gone;
-          await nextTurn();
-        }
-      }
-      return total;
-    },
+    run: (stopped) => forgetOld(deps, toInstant(clock.now() - KEEP_DAYS * DAY_MS), stopped),
   });
   const testsStore = createTestsStore(deps);
   const decoys = createDecoysService({ ...deps, tests: testsStore, sessions });

@@ -1,6 +1,5 @@
 import type { Insertable, Kysely, Selectable, SelectQueryBuilder, Transaction } from "kysely";
 import { siteExists } from "../../../db/locks/site-exists.ts";
-import { selectIn } from "../../../db/query/select-in.ts";
 import { insertMany } from "../../../db/query/write-many.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { Rows } from "../../../gateway/page.ts";
@@ -27,8 +26,6 @@ export interface CredentialsStore {
   list(tenantId: string, filter: CredentialFilter, rows: Rows): Promise<readonly CredentialRow[]>;
   count(tenantId: string, filter: CredentialFilter): Promise<number>;
   byId(trx: Trx, tenantId: string, id: string): Promise<CredentialRow | null>;
-  /** Forgets those that were tried before then, some hundreds. @returns How many. */
-  forget(before: string, limit: number): Promise<number>;
 }
 
 /** Over the collector's database. */
@@ -44,14 +41,6 @@ export function createCredentialsStore({ db, reads }: { readonly db: Kysely<Sche
       (await matching(reads, tenantId, filter).select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow()).total,
     byId: async (trx, tenantId, id) =>
       (await trx.selectFrom("honeypot_credentials").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst()) ?? null,
-    async forget(before, limit) {
-      const ids = await reads.selectFrom("honeypot_credentials").select("id").where("tried_at", "<", before).orderBy("id").limit(limit).execute();
-      await selectIn(ids.map(({ id }) => id), async (list) => {
-        await db.deleteFrom("honeypot_credentials").where("id", "in", list).execute();
-        return [];
-      });
-      return ids.length;
-    },
   };
 }
 

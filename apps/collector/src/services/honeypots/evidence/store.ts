@@ -13,8 +13,6 @@ export interface EvidenceStore {
   of(sessionKey: string, kinds: readonly string[]): Promise<readonly EvidenceRow[]>;
   /** Transcripts behind that of the id `after`, the oldest first: as many as an answer has room for, one at least. */
   transcripts(sessionKey: string, after: string | undefined): Promise<{ readonly rows: readonly EvidenceRow[]; readonly hasMore: boolean }>;
-  /** Forgets what was recorded before then, some hundreds. @returns How many. */
-  forget(before: string, limit: number): Promise<number>;
 }
 
 /** Of one kind and session that are shown. */
@@ -36,14 +34,6 @@ export function createEvidenceStore({ db, reads }: { readonly db: Kysely<Schema>
       const shown = tooMany < 0 ? lengths : lengths.slice(0, tooMany);
       const rows = await selectIn(shown.map(({ id }) => id), (list) => reads.selectFrom("honeypot_evidence").selectAll().where("id", "in", list).orderBy("id").execute());
       return { rows, hasMore: tooMany >= 0 };
-    },
-    async forget(before, limit) {
-      const ids = await reads.selectFrom("honeypot_evidence").select("id").where("recorded_at", "<", before).orderBy("id").limit(limit).execute();
-      await selectIn(ids.map(({ id }) => id), async (list) => {
-        await db.deleteFrom("honeypot_evidence").where("id", "in", list).execute();
-        return [];
-      });
-      return ids.length;
     },
   };
 }

@@ -35,12 +35,10 @@ export interface SessionsStore {
   rungs(sessionId: string): Promise<readonly RungRow[]>;
   /** Ids by keys. */
   idsOf(keys: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Forgets those in which nothing was reported since then, some hundreds. @returns How many. */
-  forget(before: string, limit: number): Promise<number>;
 }
 
 /** Over the collector's database. */
-export function createSessionsStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): SessionsStore {
+export function createSessionsStore({ reads }: { readonly reads: Kysely<Schema> }): SessionsStore {
   return {
     siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
     list: (tenantId, filter, { from, limit }) => {
@@ -54,14 +52,6 @@ export function createSessionsStore({ db, reads }: { readonly db: Kysely<Schema>
     rungs: (sessionId) => reads.selectFrom("honeypot_rungs").selectAll().where("session_id", "=", sessionId).orderBy("at").orderBy("event_id").execute(),
     idsOf: async (keys) =>
       new Map((await selectIn([...new Set(keys)], (list) => reads.selectFrom("honeypot_sessions").select(["id", "key"]).where("key", "in", list).execute())).map(({ id, key }) => [key, id])),
-    async forget(before, limit) {
-      const ids = await reads.selectFrom("honeypot_sessions").select("id").where("last_at", "<", before).orderBy("id").limit(limit).execute();
-      await selectIn(ids.map(({ id }) => id), async (list) => {
-        await db.deleteFrom("honeypot_sessions").where("id", "in", list).execute();
-        return [];
-      });
-      return ids.length;
-    },
   };
 }
 
