@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { EVENTS, type EventData } from "@lanthorn/contract";
+import { EVENTS } from "@lanthorn/contract";
 import { type DebianRoot, unpackDebianPackages } from "../lab/debian-packages.ts";
 import { PROBE_BOX } from "../lab/host-plan.ts";
 import { runCommand } from "../lab/run-command.ts";
@@ -12,6 +12,7 @@ import { startDaemon } from "../system/daemon.ts";
 import { PROBE } from "../system/deployment.ts";
 import { openSite, type Site } from "../system/site.ts";
 import { CLIENT_PACKAGES, CLIENTS, type DecoyClient } from "./honeypot-clients.ts";
+import { type Arrived, type HitReceiver, receiveHits } from "./honeypot-webhook.ts";
 
 const GUESSES = 1000;
 const FLOOD = { sources: 500, perSource: 10, perSecond: 1000 } as const;
@@ -20,19 +21,14 @@ const SESSION_SECONDS = 20;
 const SETTLE_MS = 10_000;
 /** A client that hangs is a failure of the decoy. */
 const CLIENT_MS = 60_000;
+/** A call that has not come by then never does. */
+const CALL_MS = 20_000;
 const [FLOODED_PORT, HELD_PORT] = [8080, 2323] as const;
 const FLOOD_PROGRAM = fileURLToPath(new URL("honeypot-flood.ts", import.meta.url));
 
-type Hit = EventData<"honeypot_hit">;
-/** A hit, and when it came by the stream. */
-interface Arrived {
-  readonly hit: Hit;
-  readonly atMs: number;
-}
-
 /**
- * Real clients of Debian against every service of a decoy's process that runs beside a probe, with a collector: whether each is seen, as far as it went, and how
- * long until the collector's stream has it; after a thousand guesses by hydra; then a scan by nmap -sV, a flood from many sources, and many sessions at once.
+ * Real clients of Debian against every service of a decoy's process that runs beside a probe, with a collector: whether each is seen on the collector's stream, as
+ * far as it went, and how long from where it began until a subscriber was called with the hit, signed; after a thousand guesses by hydra; then a scan by nmap -sV, a flood from many sources, and many sessions at once.
  * Before the clients come, nothing may be seen for ten seconds. Memory is the resident set in MB of 10^6 bytes.
  */
 export async function run(args: readonly string[]): Promise<void> {
@@ -41,8 +37,9 @@ export async function run(args: readonly string[]): Promise<void> {
   const shared = join(folder, "shared");
   mkdirSync(shared);
   const clients = await unpackDebianPackages(CLIENT_PACKAGES);
-  const site = await openSite({ hosts: ["gateway", "laptop", "printer"], events: ["honeypot_hit"], probeEnv: { LANTHORN_DECOY_DIRECTORY: shared } });
+  const site = await openSite({ hosts: ["gateway", "laptop", "printer"], events: ["honeypot_hit"], probeEnv: { LANTHORN_DECOY_DIRECTORY: shared }, collectorEnv: { LANTHORN_WEBHOOKS_ALLOW: "127.0.0.1" } });
   const { arrived, end } = watchHits(site);
+  const receiver = await receiveHits(site.collector.rest);
   try {
     writeFileSync(join(folder, "decoy.toml"), decoyToml(folder, shared));
     const start = () => startDaemon({
@@ -58,7 +55,7 @@ export async function run(args: readonly string[]): Promise<void> {
       const falseHits = arrived.length;
       // First: where very many decoys are touched within minutes, the alerts of all become one summary.
       const guessing = await guessPasswords(site, clients.command("hydra"), folder, arrived);
-      const seen = await useClients(site, clients, arrived);
+      const seen = await useClients(site, clients, arrived, receiver);
       const scan = await scanServices(site, clients.command("nmap"), arrived);
       const flood = await floodDecoy(site, arrived);
       const heldMb = await holdSessions(site, decoys.pid);
@@ -71,6 +68,7 @@ export async function run(args: readonly string[]): Promise<void> {
   } finally {
     end();
     await site.close();
+    await receiver.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -97,24 +95,27 @@ function watchHits(site: Site) {
 
 type Command = ReturnType<DebianRoot["command"]>;
 
-async function useClients(site: Site, { command, root }: DebianRoot, arrived: readonly Arrived[]) {
+async function useClients(site: Site, { command, root }: DebianRoot, arrived: readonly Arrived[], { calls }: HitReceiver) {
   const use = async (client: DecoyClient) => {
     const { path, env } = command(client.program);
     const { args, service, port, stage, input } = client;
-    const before = arrived.length;
+    const [before, callsBefore] = [arrived.length, calls.length];
+    const called = () => calls.slice(callsBefore).find(({ hit }) => hit.decoy === service);
     await site.lab.exec("laptop", path, args(PROBE_BOX.lanAddress, port), { env: { ...env, PATH: process.env["PATH"] ?? "", PYTHONPATH: join(root, "usr/lib/python3/dist-packages") }, timeoutMs: CLIENT_MS, ...(input !== undefined && { input }) });
     // What is still on its way when the client has ended.
     await pause(1500);
     const own = arrived.slice(before).filter(({ hit }) => hit.decoy === service);
     const reached = own.at(-1)?.hit.stage ?? null;
-    const first = own[0];
-    const seconds = first ? (first.atMs - Date.parse(first.hit.since ?? "")) / 1000 : null;
-    console.log(`${service.padEnd(10)} ${client.program.padEnd(10)} ${reached ?? "not seen"}${reached === stage ? "" : `, not ${stage}`} ${seconds ?? ""} s`);
+    for (const end = Date.now() + CALL_MS; !called() && Date.now() < end;) await pause(10);
+    const call = called();
+    const seconds = call ? (call.atMs - Date.parse(call.hit.since ?? "")) / 1000 : Number.POSITIVE_INFINITY;
+    console.log(`${service.padEnd(10)} ${client.program.padEnd(10)} ${reached ?? "not seen"}${reached === stage ? "" : `, not ${stage}`} ${seconds} s`);
     return { isSeen: reached !== null, isRight: reached === stage, seconds };
   };
   const results = [];
   for (const client of CLIENTS) results.push(await use(client));
-  const delays = results.flatMap(({ seconds }) => seconds ?? []).toSorted((a, b) => a - b);
+  // In JSON null, where that one never came.
+  const delays = results.map(({ seconds }) => seconds).toSorted((a, b) => a - b);
   return {
     hits_seen: results.filter(({ isSeen }) => isSeen).length, stages_right: results.filter(({ isRight }) => isRight).length,
     seconds_to_event_p95: delays[Math.min(delays.length - 1, Math.floor(delays.length * 0.95))] ?? null,
