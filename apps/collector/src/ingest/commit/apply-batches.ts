@@ -1,5 +1,6 @@
 import type { ProbeEvent } from "@lanthorn/contract";
 import type { Transaction } from "kysely";
+import { groupBy } from "../../db/query/group-by.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { NewEvent } from "../../events/log.ts";
 import { keysOf, keyText } from "../../identity/keys.ts";
@@ -8,7 +9,6 @@ import { type ShownInterface, takeMovedInterfaces } from "../../identity/merging
 import { type Announcements, createAnnouncements } from "../announcements.ts";
 import type { DeviceGrowth } from "../devices/device-growth.ts";
 import type { HostRef } from "../devices/devices-draft.ts";
-import { groupBy } from "./group-by.ts";
 import { joinSeen } from "../devices/join-seen.ts";
 import { judgeDevices } from "../devices/judge-devices.ts";
 import { spareDecoys, type Spared } from "../devices/spare-decoys.ts";

@@ -1,11 +1,11 @@
 import type { Kysely } from "kysely";
 import { lockSites } from "../../db/locks/lock-site.ts";
+import { groupBy } from "../../db/query/group-by.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Appended, EventLog } from "../../events/log.ts";
 import type { Merges } from "../../identity/merging/merges.ts";
 import { type AppliedBatch, applyBatches, type FreshBatch } from "./apply-batches.ts";
 import type { DeviceGrowth } from "../devices/device-growth.ts";
-import { groupBy } from "./group-by.ts";
 import type { Projections } from "../projections/projection.ts";
 import type { Delivered, ProbeSite, RawEvent, ReadBatch } from "../messages/read-batch.ts";
 import { addRejected, moveQueues, type ProbeQueues, readQueues } from "../store/probe-queues.ts";

@@ -1,10 +1,10 @@
 import type { Transaction } from "kysely";
+import { groupBy } from "../../db/query/group-by.ts";
 import type { Schema } from "../../db/schema.ts";
 import { type Candidate, joinDevices } from "../../identity/join-devices.ts";
 import { macKind } from "../../identity/macs.ts";
 import type { Merges } from "../../identity/merging/merges.ts";
 import type { HostRef } from "./devices-draft.ts";
-import { groupBy } from "../commit/group-by.ts";
 import { readHolders, readKnownByAddress, readOwners } from "../store/holders.ts";
 import type { Site, WorkingSet } from "../working-set.ts";
 

@@ -1,9 +1,9 @@
 import type { EventData } from "@lanthorn/contract";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
+import { groupBy } from "../../db/query/group-by.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { EventLog } from "../../events/log.ts";
-import { groupBy } from "../commit/group-by.ts";
 import type { KnownProbe, ProbesStore } from "../probes-store.ts";
 import { setOnline, setSilent } from "../store/presence.ts";
 

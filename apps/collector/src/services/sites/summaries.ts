@@ -1,4 +1,5 @@
 import type { List, SitesQuery, SiteSummary } from "@lanthorn/contract";
+import { groupBy } from "../../db/query/group-by.ts";
 import { notFound } from "../../gateway/errors.ts";
 import { pageById } from "../../gateway/page.ts";
 import type { SitesStore } from "./store.ts";
@@ -10,12 +11,12 @@ export interface SiteSummaries {
   summary(tenantId: string, siteId: string): Promise<SiteSummary>;
 }
 
-/** Counts at the sites of a page in three queries, however many they are. */
+/** Counts at the sites of a page in three queries for each 512 of them. */
 export function siteSummaries(store: Pick<SitesStore, "list" | "count" | "byId" | "counts">): SiteSummaries {
   const summarize = async (tenantId: string, sites: readonly { readonly id: string; readonly name: string }[]): Promise<SiteSummary[]> => {
-    const counts = await store.counts(tenantId, sites.map(({ id }) => id));
+    const counts = groupBy(await store.counts(tenantId, sites.map(({ id }) => id)), ({ site_id: site }) => site);
     return sites.map(({ id, name }) => {
-      const own = counts.filter(({ site_id: site }) => site === id);
+      const own = counts.get(id) ?? [];
       const count = (kind: string, value?: string) => own.reduce((sum, each) =>
         sum + (each.kind === kind && (value === undefined || each.value === value) ? each.total : 0), 0);
       return {

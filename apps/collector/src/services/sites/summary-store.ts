@@ -15,14 +15,13 @@ interface SiteCount {
 export async function countAtSites(reads: Kysely<Schema>, tenantId: string, siteIds: readonly string[]): Promise<readonly SiteCount[]> {
   const devices = await selectIn(siteIds, (list) => reads.selectFrom("device_counts").select(["site_id", "is_online", "devices"])
     .where("tenant_id", "=", tenantId).where("site_id", "in", list).execute());
-  const alerts = await reads.selectFrom("alerts").select((eb) => ["site_id", "severity", eb.fn.countAll<number>().as("total")])
-    .where("tenant_id", "=", tenantId).where("status", "=", "open").where("site_id", "is not", null).groupBy(["site_id", "severity"]).execute();
-  const probes = await reads.selectFrom("probes").select((eb) => ["site_id", "state", eb.fn.countAll<number>().as("total")])
-    .where("tenant_id", "=", tenantId).where("revoked_at", "is", null).groupBy(["site_id", "state"]).execute();
-  const wanted = new Set(siteIds);
+  const alerts = await selectIn(siteIds, (list) => reads.selectFrom("alerts").select((eb) => ["site_id", "severity", eb.fn.countAll<number>().as("total")])
+    .where("tenant_id", "=", tenantId).where("status", "=", "open").where("site_id", "in", list).groupBy(["site_id", "severity"]).execute());
+  const probes = await selectIn(siteIds, (list) => reads.selectFrom("probes").select((eb) => ["site_id", "state", eb.fn.countAll<number>().as("total")])
+    .where("tenant_id", "=", tenantId).where("revoked_at", "is", null).where("site_id", "in", list).groupBy(["site_id", "state"]).execute());
   return [
     ...devices.map((row): SiteCount => ({ site_id: row.site_id, kind: "devices", value: String(row.is_online), total: row.devices })),
     ...alerts.map(({ site_id, severity, total }): SiteCount => ({ site_id: site_id ?? "", kind: "alerts", value: severity, total })),
     ...probes.map(({ site_id, state, total }): SiteCount => ({ site_id, kind: "probes", value: state, total })),
-  ].filter(({ site_id: id }) => wanted.has(id));
+  ];
 }

@@ -1,5 +1,6 @@
 import { type Clock, createId, nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
+import { groupBy } from "../../../db/query/group-by.ts";
 import { commitUnflushed } from "../../../db/query/unflushed.ts";
 import type { Schema } from "../../../db/schema.ts";
 import { settleChanges } from "../../../software/changes-store.ts";
@@ -107,7 +108,7 @@ async function takeDevices(deps: TakeDependencies, tenantId: string, { changes, 
   }
   const waiting = await judgeUnknown(deps, tenantId, { found, known, between }).finally(() => deps.judging.begin([]));
   if (waiting === null) return null;
-  const byDevice = groupBy(found);
+  const byDevice = groupBy(found, deviceOf);
   const ready = changes.filter(({ device_id: id }) => !waiting.has(id));
   for (const part of inParts(ready, WRITTEN)) {
     const rows = part.flatMap(({ device_id: id }) => byDevice.get(id) ?? []);
@@ -141,6 +142,10 @@ async function judgeUnknown({ clock, judging, allowance }: TakeDependencies, ten
   return new Set(unknown.filter(({ evidence }) => !known.has(evidence.fingerprint)).map(({ device_id: id }) => id));
 }
 
+function deviceOf({ device_id: id }: FoundSoftware): string {
+  return id;
+}
+
 function nameOf({ cpe_key: key, product }: FoundSoftware): string {
   return key || product;
 }
@@ -151,20 +156,10 @@ function inParts<T>(all: readonly T[], size: number): readonly (readonly T[])[] 
 
 async function readEvidenceOf(reads: Kysely<Schema>, deviceIds: readonly string[]): Promise<readonly FoundEvidence[]> {
   const { found, systems } = await softwareOfDevices(reads, deviceIds);
-  return [...groupBy(found)].flatMap(([id, rows]) => {
+  return [...groupBy(found, deviceOf)].flatMap(([id, rows]) => {
     const host = hostCpes(rows, systems.get(id) ?? "");
     return rows.map((row) => ({ ...row, evidence: toEvidence(row, host) }));
   });
-}
-
-function groupBy<T extends FoundSoftware>(found: readonly T[]): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const row of found) {
-    const group = groups.get(row.device_id);
-    if (group) group.push(row);
-    else groups.set(row.device_id, [row]);
-  }
-  return groups;
 }
 
 async function writeAssignments(
