@@ -74,7 +74,7 @@ export function createViews({ store, audit, clock }: {
 
     update: ({ identity, actor }, viewId, { shared, columns, ...change }) => store.transaction(async (trx) => {
       const { username, ...before } = await hold(trx, identity, viewId);
-      check(identity, before.list as ViewSubject, { filter: change.filter, shared: shared === true && before.is_shared === 0 });
+      check(identity, before.list as ViewSubject, { filter: change.filter, shared: shared ?? before.is_shared === 1 });
       const { name = before.name, filter = before.filter, sort = before.sort } = change;
       const after = {
         ...before, name, filter, sort, columns: columns === undefined ? before.columns : JSON.stringify(columns),

@@ -66,6 +66,19 @@ describe("a saved view", () => {
     expect(await names(admin)).toEqual([]);
   });
 
+  test("that is shared is changed by nobody who may no longer share it, but taken back and deleted", async () => {
+    const operator = await gateway.createUser(admin, "operator");
+    const [kept, other] = [await save(operator, { shared: true }), await save(operator, { shared: true })];
+    await gateway.db.updateTable("users").set({ role: "viewer" }).where("id", "=", operator.userId).execute();
+    for (const change of [{ name: "mine" }, { filter: "type:camera" }, { columns: ["ip"] }, { shared: true }]) {
+      expect((await call("PUT", `/views/${kept.id}`, operator, change)).error.details).toEqual({ required: "devices:write" });
+    }
+    expect((await call("GET", `/views/${kept.id}`, admin)).body).toMatchObject({ name: "printers", filter: "", shared: true });
+    expect((await call("PUT", `/views/${kept.id}`, operator, { name: "mine", shared: false })).body).toMatchObject({ name: "mine", shared: false });
+    expect((await call("PUT", `/views/${kept.id}`, operator, { name: "own" })).status).toBe(200);
+    expect((await call("DELETE", `/views/${other.id}`, operator)).status).toBe(204);
+  });
+
   test.each([
     ["a filter that is none", { filter: "type:toaster" }, "filter"], ["a filter of another list", { filter: "type:printer severity:loud", list: "alerts" }, "filter"],
     ["no name", { name: " " }, "name"], ["a name with a control character", { name: "a\u001b[31m" }, "name"], ["a long name", { name: "x".repeat(121) }, "name"],
