@@ -51,6 +51,12 @@ export interface Actor {
   readonly address: string;
 }
 
+/** Who asks, and as what the audit log knows it. */
+export interface Caller {
+  readonly identity: Identity;
+  readonly actor: Actor;
+}
+
 /**
  * How an answer comes by the secret in it. `made`: the request makes it, and it is shown this once (an API key), so the same
  * request again must not make another. `shown`: the secret was there before (a reveal), or each request is to give a new one

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { BASELINE_FACTS, BASELINE_OUTCOMES } from "../events/security.ts";
 import { Id, Instant, Severity } from "../values.ts";
 import { IdPageQuery, listQuery, PageQuery } from "./envelopes.ts";
+import { PlainText, withoutControls } from "./plain-text.ts";
 
 /** Facts that a baseline may have: a device with more is a honeypot or a tarpit. What comes beyond is neither kept nor compared. */
 export const MAX_BASELINE_FACTS = 4096;
@@ -16,19 +17,16 @@ export const MAX_BASELINE_WINDOWS = 1000;
 /** The longest reason, in characters. */
 const MAX_REASON = 255;
 
-/** Control characters are never meant, and end up in terminals. */
-const NO_CONTROL = /^\P{Cc}*$/u;
-const Text = (longest: number) => z.string().trim().max(longest).regex(NO_CONTROL, "must have no control characters");
-const Reason = Text(MAX_REASON).min(1).describe("Why it is right, for later readers.");
-const Tag = Text(64).min(1);
+const Reason = PlainText(MAX_REASON).min(1).describe("Why it is right, for later readers.");
+const Tag = PlainText(64).min(1);
 
 const FactKind = z.enum(BASELINE_FACTS);
 const kind = FactKind.describe("What kind of fact it is. `device`, `dhcp_server`, `gateway` and `dns_server` are facts of a site, the others of a device.");
-const key = z.string().min(1).max(255).regex(NO_CONTROL, "must have no control characters").describe(
+const key = withoutControls(z.string().min(1).max(255)).describe(
   "Which one among those of its kind: `tcp/22` for a port, service or host key, `tls` for the certificates of a device, an address for a server or "
   + "gateway, a device's id for a device, the own port for a neighbor, `week` for presence.",
 );
-const value = z.string().max(1024).regex(NO_CONTROL, "must have no control characters").describe(
+const value = withoutControls(z.string().max(1024)).describe(
   "What it is: `open` for a port, name and version of a service, a fingerprint, a MAC address, the other side of a neighbor, the usual hours.",
 );
 
@@ -221,7 +219,7 @@ export type BaselineTemplate = z.infer<typeof BaselineTemplate>;
 
 /** A template from facts, or from a device that is as all of its group should be. */
 export const BaselineTemplateCreate = z.strictObject({
-  name: Text(64).min(1).describe("The template's name. No other template of the tenant has it."),
+  name: PlainText(64).min(1).describe("The template's name. No other template of the tenant has it."),
   site_id: Id.optional().describe("The site for whose devices it counts. All sites if left out."),
   tag: Tag.describe("It counts for devices that have this tag."),
   facts: z.array(TemplateFact).max(MAX_BASELINE_EDIT).optional().describe("Ports and services that its devices are to have."),
@@ -231,7 +229,7 @@ export type BaselineTemplateCreate = z.infer<typeof BaselineTemplateCreate>;
 
 /** Fields left out stay. */
 export const BaselineTemplateUpdate = z.strictObject({
-  name: Text(64).min(1).optional().describe("The template's name."),
+  name: PlainText(64).min(1).optional().describe("The template's name."),
   tag: Tag.optional().describe("It counts for devices that have this tag."),
   facts: z.array(TemplateFact).max(MAX_BASELINE_EDIT).optional().describe("In place of those that it has."),
 });

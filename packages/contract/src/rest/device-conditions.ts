@@ -3,11 +3,7 @@ import { DeviceType, Id, IpNetwork, Port, PresenceState } from "../values.ts";
 import { choiceQuery } from "./choice.ts";
 import { CveSeverity } from "./cve-matches.ts";
 import { BooleanQuery, PeriodQuery } from "./envelopes.ts";
-
-/** Control characters are never meant, end up in terminals and spreadsheets, and PostgreSQL does not take the NUL among them. */
-const NO_CONTROL = /^\P{Cc}*$/u;
-/** A text of a device, as a person writes it. @param longest In characters. */
-export const DeviceText = (longest: number) => z.string().trim().max(longest).regex(NO_CONTROL, "must have no control characters");
+import { PlainText } from "./plain-text.ts";
 
 const PortQuery = z.string().regex(/^\d{1,5}$/, "must be a port number, 0 to 65535").transform(Number)
   .pipe(Port.max(65_535, "must be a port number, 0 to 65535"));
@@ -20,9 +16,9 @@ export const DeviceConditions = z.object({
     description: "Devices in this state: `online`, `offline` or `unknown`.", examples: ["online"],
   }).optional(),
   device_type: choiceQuery(DeviceType, { description: "Devices of this type.", examples: ["router,switch", "!printer"] }).optional(),
-  vendor: choiceQuery(DeviceText(255), { description: "Part of the vendor's name, in any case.", examples: ["Cisco,Aruba"] }).optional(),
-  os: choiceQuery(DeviceText(255), { description: "Part of the operating system, in any case.", examples: ["!Windows"] }).optional(),
-  tag: choiceQuery(DeviceText(64), { description: "Devices that have this tag, the whole of it in this case.", examples: ["core"] }).optional(),
+  vendor: choiceQuery(PlainText(255), { description: "Part of the vendor's name, in any case.", examples: ["Cisco,Aruba"] }).optional(),
+  os: choiceQuery(PlainText(255), { description: "Part of the operating system, in any case.", examples: ["!Windows"] }).optional(),
+  tag: choiceQuery(PlainText(64), { description: "Devices that have this tag, the whole of it in this case.", examples: ["core"] }).optional(),
   subnet: choiceQuery(IpNetwork, {
     description: "Devices whose `ip` is in this network, IPv4 or IPv6. An address alone is a network of one.",
     examples: ["10.0.0.0/24,2001:db8::/32"],
@@ -31,7 +27,7 @@ export const DeviceConditions = z.object({
   cve_severity: choiceQuery(CveSeverity, {
     description: "Devices with a known vulnerability of this severity that counts: open, and likely or confirmed.", examples: ["critical,high"],
   }).optional(),
-  search: DeviceText(255).optional().describe("Part of the hostname, an IP address or a MAC address, in any case."),
+  search: PlainText(255).optional().describe("Part of the hostname, an IP address or a MAC address, in any case."),
   ...PeriodQuery.shape,
 });
 export type DeviceConditions = z.infer<typeof DeviceConditions>;

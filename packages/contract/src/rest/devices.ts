@@ -2,10 +2,11 @@ import * as z from "zod";
 import { Software } from "../events/software.ts";
 import { DeviceType, Evidence, Id, Instant, IpAddress, MacAddress, Port, PortProtocol, PortState, PresenceState } from "../values.ts";
 import { bulkRequest } from "./bulk.ts";
-import { DeviceConditions, DeviceText } from "./device-conditions.ts";
+import { DeviceConditions } from "./device-conditions.ts";
 import { DeviceFilterText } from "./device-filter.ts";
 import { PageQuery } from "./envelopes.ts";
 import { MacInput } from "./mac.ts";
+import { PlainText } from "./plain-text.ts";
 import { DeviceCve } from "./cve-matches.ts";
 import { DeviceNeighbor } from "./topology.ts";
 
@@ -171,14 +172,14 @@ export type DevicesQuery = z.infer<typeof DevicesQuery>;
 export const DevicesExportQuery = DeviceFilterQuery;
 export type DevicesExportQuery = z.infer<typeof DevicesExportQuery>;
 
-const Tags = z.array(DeviceText(64).min(1)).max(64).transform((tags) => [...new Set(tags)]);
+const Tags = z.array(PlainText(64).min(1)).max(64).transform((tags) => [...new Set(tags)]);
 
 /** A manually created device: `ip` or `mac` is needed; `site_id` may be left out where the tenant has one site. */
 export const DeviceCreate = z.strictObject({
   site_id: Id.optional().describe("The site that it is at. May be left out where the tenant has one site."),
   ip: IpAddress.optional().describe("Its IPv4 or IPv6 address. Needed where `mac` is left out."),
   mac: MacInput.optional().describe("Its MAC address. Needed where `ip` is left out."),
-  hostname: DeviceText(255).optional().describe("Its name, at most 255 characters."),
+  hostname: PlainText(255).optional().describe("Its name, at most 255 characters."),
   device_type: DeviceType.optional().describe("What kind of device it is."),
   tags: Tags.optional().describe("Tags to find it by, at most 64."),
   locked_fields: z.array(z.enum(["ip", "mac"])).max(2).optional()
@@ -193,9 +194,9 @@ export type DeviceCreate = z.infer<typeof DeviceCreate>;
 export const DeviceUpdate = z.strictObject({
   ip: IpAddress.nullish().describe("Its main IPv4 or IPv6 address. Null unlocks it for discovery."),
   mac: MacInput.nullish().describe("Its main MAC address. Null unlocks it for discovery."),
-  hostname: DeviceText(255).nullish().describe("Its name. Null unlocks it for discovery."),
-  vendor: DeviceText(255).nullish().describe("Who made it. Null unlocks it for discovery."),
-  os_guess: DeviceText(255).nullish().describe("Its operating system. Null unlocks it for discovery."),
+  hostname: PlainText(255).nullish().describe("Its name. Null unlocks it for discovery."),
+  vendor: PlainText(255).nullish().describe("Who made it. Null unlocks it for discovery."),
+  os_guess: PlainText(255).nullish().describe("Its operating system. Null unlocks it for discovery."),
   device_type: DeviceType.nullish().describe("What kind of device it is. Null unlocks it for discovery."),
   tags: Tags.nullish().describe("Tags, in place of those it has. Null removes them."),
 });

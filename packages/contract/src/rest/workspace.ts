@@ -1,16 +1,15 @@
 import * as z from "zod";
 import { Id, Instant } from "../values.ts";
 import { IdPageQuery } from "./envelopes.ts";
+import { PlainText, withoutControls } from "./plain-text.ts";
 
 /** Lists of which views can be saved. */
 export const ViewSubject = z.enum(["devices", "alerts"]);
 export type ViewSubject = z.infer<typeof ViewSubject>;
 
-/** No text of a view has control characters: it ends up in terminals too. */
-const PLAIN = /^\P{Cc}*$/u;
 const fields = {
-  name: z.string().trim().min(1).max(120).regex(PLAIN, "must have no control characters").describe("The view's name, at most 120 characters."),
-  filter: z.string().trim().max(2000).regex(PLAIN, "must have no control characters").describe("The list's filter, in its filter language. Empty for all."),
+  name: PlainText(120).min(1).describe("The view's name, at most 120 characters."),
+  filter: PlainText(2000).describe("The list's filter, in its filter language. Empty for all."),
   sort: z.string().max(64).regex(/^-?[a-z_]*$/, "must be a field of the list, with or without -").describe("The list's order, as its `sort` takes it. Empty for its own."),
   columns: z.array(z.string().min(1).max(64).regex(/^[a-z0-9_]+$/, "must be names of columns")).max(64).describe("Names of the columns, in their order. Empty for the usual ones."),
   shared: z.boolean().describe("Whether everybody of the tenant sees it. To share one takes the scope to change what it lists: `devices:write` or `alerts:write`."),
@@ -69,7 +68,7 @@ const MAX_PINS = 1000;
 const Coordinate = z.number().min(-1_000_000).max(1_000_000);
 
 const Pins = z.array(z.object({
-  node: z.string().min(1).max(512).regex(PLAIN, "must have no control characters").describe("The node's `id` in the topology."),
+  node: withoutControls(z.string().min(1).max(512)).describe("The node's `id` in the topology."),
   x: Coordinate.describe("Where it is from left to right, in the map's own units."),
   y: Coordinate.describe("Where it is from top to bottom."),
 })).max(MAX_PINS).refine((pins) => new Set(pins.map(({ node }) => node)).size === pins.length, "must have each node once");

@@ -1,4 +1,4 @@
-import type { Transaction } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import type { Schema } from "../schema.ts";
 
 /**
@@ -7,4 +7,12 @@ import type { Schema } from "../schema.ts";
  */
 export async function lockTenant(trx: Transaction<Schema>, tenantId: string): Promise<void> {
   await trx.updateTable("tenants").set((eb) => ({ last_event_seq: eb.ref("last_event_seq") })).where("id", "=", tenantId).execute();
+}
+
+/** Work in a transaction that holds the tenant from its begin: nothing else is appended to its log or decided in its turn meanwhile. */
+export function inTurn<T>(db: Kysely<Schema>, tenantId: string, work: (trx: Transaction<Schema>) => Promise<T>): Promise<T> {
+  return db.transaction().execute(async (trx) => {
+    await lockTenant(trx, tenantId);
+    return work(trx);
+  });
 }

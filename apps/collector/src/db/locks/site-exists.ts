@@ -6,3 +6,8 @@ export async function siteExists(db: Kysely<Schema>, tenantId: string, siteId: s
   const site = await db.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId).executeTakeFirst();
   return site !== undefined;
 }
+
+/** The ids of a tenant's sites, in the order in which they were made. */
+export async function siteIdsOf(db: Kysely<Schema>, tenantId: string): Promise<readonly string[]> {
+  return (await db.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).orderBy("id").execute()).map(({ id }) => id);
+}

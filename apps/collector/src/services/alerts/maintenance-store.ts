@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
-import { lockTenant } from "../../db/locks/lock-tenant.ts";
+import { inTurn } from "../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { AlertRow } from "./reaction/store.ts";
 
@@ -31,10 +31,7 @@ export interface AlertMaintenanceStore {
 /** Over the collector's database. */
 export function createAlertMaintenanceStore({ db }: { readonly db: Kysely<Schema> }): AlertMaintenanceStore {
   return {
-    inTurn: (tenantId, work) => db.transaction().execute(async (trx) => {
-      await lockTenant(trx, tenantId);
-      return work(trx);
-    }),
+    inTurn: (tenantId, work) => inTurn(db, tenantId, work),
     resolve: (trx, ids, { by, at }) => trx.updateTable("alerts")
       .set({ status: "resolved", open_key: null, quiet_at: null, resolved_by: by, resolved_at: at })
       .where("id", "in", ids).where("status", "<>", "resolved").returningAll().execute(),

@@ -1,8 +1,8 @@
 import type { ALERT_SORT_FIELDS, Choice } from "@lanthorn/contract";
 import type { Expression, ExpressionBuilder, Insertable, Kysely, SqlBool, Transaction } from "kysely";
 import { holdsText } from "../../db/query/like.ts";
-import { selectIn } from "../../db/query/select-in.ts";
-import { lockTenant } from "../../db/locks/lock-tenant.ts";
+import { idsAmong } from "../../db/query/ids-among.ts";
+import { inTurn } from "../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import { siteExists } from "../../db/locks/site-exists.ts";
 import type { Position } from "../../gateway/cursor.ts";
@@ -90,14 +90,9 @@ export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; 
         .orderBy("id").limit(limit).execute();
       return rows.map(({ id }) => id);
     },
-    async idsAmong(tenantId, ids) {
-      const found = await selectIn(ids, (list) =>
-        reads.selectFrom("alerts").select("id").where("tenant_id", "=", tenantId).where("id", "in", list).execute());
-      return found.map(({ id }) => id).toSorted();
-    },
+    idsAmong: (tenantId, ids) => idsAmong(reads, "alerts", { tenantId, ids }),
     write: (work) => db.transaction().execute(work),
-    change: (tenantId, wanted, decide) => db.transaction().execute(async (trx) => {
-      await lockTenant(trx, tenantId);
+    change: (tenantId, wanted, decide) => inTurn(db, tenantId, async (trx) => {
       const rows = await trx.selectFrom("alerts").selectAll().where("tenant_id", "=", tenantId).where("id", "in", wanted).orderBy("id").execute();
       const { ids, columns } = await decide(trx, rows);
       if (ids.length > 0) await trx.updateTable("alerts").set(columns).where("id", "in", ids).execute();

@@ -1,9 +1,10 @@
 import type { Transaction } from "kysely";
+import { holdSite } from "../../db/locks/hold-site.ts";
 import type { Schema } from "../../db/schema.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { mergedInto } from "../../identity/merging/merged-into-store.ts";
-import { holdDevice, holdSite, someSites } from "./store/holds.ts";
+import { holdDevice, someSites } from "./store/holds.ts";
 import type { DeviceRow } from "./store/pages.ts";
 
 type Trx = Transaction<Schema>;

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
-import { lockTenant } from "../../db/locks/lock-tenant.ts";
+import { inTurn } from "../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { ScanRow } from "./reaction-store.ts";
 
@@ -33,10 +33,7 @@ export interface ScanDispatchStore {
 /** Over the collector's database. */
 export function createScanDispatchStore({ db }: { readonly db: Kysely<Schema> }): ScanDispatchStore {
   return {
-    inTurn: (tenantId, work) => db.transaction().execute(async (trx) => {
-      await lockTenant(trx, tenantId);
-      return work(trx);
-    }),
+    inTurn: (tenantId, work) => inTurn(db, tenantId, work),
     async fail(trx, scanId, { reason, at, presumed }) {
       return (await trx.updateTable("scans").set({ status: "failed", error: reason, finished_at: at, presumed: presumed ? 1 : 0 })
         .where("id", "=", scanId).where("status", "in", OPEN).returningAll().executeTakeFirst()) ?? null;

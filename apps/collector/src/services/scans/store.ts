@@ -1,5 +1,5 @@
 import type { Expression, ExpressionBuilder, Kysely, Selectable, SqlBool, Transaction } from "kysely";
-import { lockTenant } from "../../db/locks/lock-tenant.ts";
+import { inTurn } from "../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import { selectIn } from "../../db/query/select-in.ts";
 import type { Rows } from "../../gateway/page.ts";
@@ -74,8 +74,7 @@ export function createScansStore({ db, reads }: { readonly db: Kysely<Schema>; r
     },
     probes: (siteId) => reads.selectFrom("probes").select(["id", "name", "state", "silent_since", "run_id", "health"])
       .where("site_id", "=", siteId).where("revoked_at", "is", null).orderBy("id").execute(),
-    add: (scan, also) => db.transaction().execute(async (trx) => {
-      await lockTenant(trx, scan.tenant_id);
+    add: (scan, also) => inTurn(db, scan.tenant_id, async (trx) => {
       const other = await trx.selectFrom("scans").select("id")
         .where("site_id", "=", scan.site_id).where("status", "in", ["queued", "running"])
         .where("target_first", "<=", scan.target_last).where("target_last", ">=", scan.target_first).limit(1).executeTakeFirst();
@@ -84,8 +83,7 @@ export function createScansStore({ db, reads }: { readonly db: Kysely<Schema>; r
       await also(trx);
       return null;
     }),
-    change: (tenantId, scanId, decide) => db.transaction().execute(async (trx) => {
-      await lockTenant(trx, tenantId);
+    change: (tenantId, scanId, decide) => inTurn(db, tenantId, async (trx) => {
       const row = await trx.selectFrom("scans").selectAll().where("tenant_id", "=", tenantId).where("id", "=", scanId).executeTakeFirst();
       if (!row) return null;
       const columns = await decide(trx, row);

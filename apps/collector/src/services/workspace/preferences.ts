@@ -1,6 +1,6 @@
 import { Preferences, type PreferencesUpdate } from "@lanthorn/contract";
 import type { Audit } from "../../gateway/audit.ts";
-import type { Actor, Identity } from "../../gateway/environment.ts";
+import type { Caller, Identity } from "../../gateway/environment.ts";
 import { notFound, requireSite } from "../../gateway/errors.ts";
 import type { WorkspaceStore } from "./store.ts";
 
@@ -8,7 +8,7 @@ import type { WorkspaceStore } from "./store.ts";
 export interface PreferencesService {
   read(identity: Identity): Promise<Preferences>;
   /** @throws ApiError NOT_FOUND for a view or a site that the caller does not see. */
-  update(caller: { readonly identity: Identity; readonly actor: Actor }, change: PreferencesUpdate): Promise<Preferences>;
+  update(caller: Caller, change: PreferencesUpdate): Promise<Preferences>;
 }
 
 const DEFAULTS: Preferences = { theme: "system", zone: "local", single_keys: true, site_id: null, default_views: { devices: null, alerts: null } };

@@ -1,4 +1,5 @@
 import type { Kysely, Selectable, Transaction } from "kysely";
+import { holdSite } from "../../db/locks/hold-site.ts";
 import { siteExists } from "../../db/locks/site-exists.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Rows } from "../../gateway/page.ts";
@@ -87,11 +88,7 @@ export function createWorkspaceStore({ db, reads }: { readonly db: Kysely<Schema
       await trx.insertInto("user_preferences").values(row).onConflict((c) => c.column("user_id").doUpdateSet({ preferences: row.preferences })).execute();
     },
     pins: (tenantId, siteId) => pins(reads, tenantId, siteId),
-    async holdPins(trx, tenantId, siteId) {
-      const site = await trx.updateTable("sites").set((eb) => ({ name: eb.ref("name") })).where("tenant_id", "=", tenantId).where("id", "=", siteId)
-        .returning("id").executeTakeFirst();
-      return site === undefined ? false : pins(trx, tenantId, siteId);
-    },
+    holdPins: async (trx, tenantId, siteId) => (await holdSite(trx, tenantId, siteId)) && pins(trx, tenantId, siteId),
     async setPins(trx, { site_id: siteId, tenant_id: tenantId, ...values }) {
       await trx.insertInto("map_pins").values({ site_id: siteId, tenant_id: tenantId, ...values }).onConflict((c) => c.column("site_id").doUpdateSet(values)).execute();
     },

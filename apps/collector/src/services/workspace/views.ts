@@ -1,17 +1,11 @@
 import { type List, parseAlertFilter, parseDeviceFilter, type View, type ViewCreate, type ViewSubject, type ViewsQuery, type ViewUpdate } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Audit } from "../../gateway/audit.ts";
-import type { Actor, Identity } from "../../gateway/environment.ts";
+import type { Caller, Identity } from "../../gateway/environment.ts";
 import { ApiError, forbidden, notFound } from "../../gateway/errors.ts";
 import { pageById } from "../../gateway/page.ts";
 import { badRequest } from "../../gateway/route.ts";
 import type { ViewRow, WorkspaceStore } from "./store.ts";
-
-/** Who calls, and how the audit log calls it. */
-interface Caller {
-  readonly identity: Identity;
-  readonly actor: Actor;
-}
 
 /** Saved views: each user's own, and those that others share. */
 export interface Views {

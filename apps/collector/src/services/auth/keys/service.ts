@@ -2,13 +2,12 @@ import { randomBytes } from "node:crypto";
 import type { ApiKey, ApiKeyCreate, ApiKeyCreated, ApiKeysQuery, ApiKeyUpdate, List, Scope } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Audit } from "../../../gateway/audit.ts";
-import type { Identity } from "../../../gateway/environment.ts";
+import type { Caller, Identity } from "../../../gateway/environment.ts";
 import { ApiError, forbidden, notFound } from "../../../gateway/errors.ts";
 import { pageById } from "../../../gateway/page.ts";
 import { badRequest } from "../../../gateway/route.ts";
 import { sha256 } from "../authentication.ts";
 import type { KeyRow, KeysStore } from "./store.ts";
-import type { Caller } from "../users/service.ts";
 
 /** One's own API keys; with `users:read` one sees everybody's of the tenant, with `users:write` one may end them. */
 export interface KeysService {

@@ -2,7 +2,7 @@ import { type List, ROLE_SCOPES, type Role, type User, type UserCreate, type Use
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import { isDuplicate } from "../../../db/constraints.ts";
 import type { Audit } from "../../../gateway/audit.ts";
-import type { Actor, Identity } from "../../../gateway/environment.ts";
+import type { Caller, Identity } from "../../../gateway/environment.ts";
 import { ApiError, forbidden, notFound } from "../../../gateway/errors.ts";
 import { pageById } from "../../../gateway/page.ts";
 import { badRequest } from "../../../gateway/route.ts";
@@ -10,12 +10,6 @@ import type { Passwords } from "../login/passwords.ts";
 import type { UserRow } from "../store.ts";
 import { nextTokensValidFrom } from "../tokens.ts";
 import type { UsersStore } from "./store.ts";
-
-/** Who asks, and as what the audit log knows it. */
-export interface Caller {
-  readonly identity: Identity;
-  readonly actor: Actor;
-}
 
 /**
  * A tenant's users. Nobody makes, changes or removes a user whose role stands for more than the caller's own scopes: that is

@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from "kysely";
+import { inTurn } from "../../../db/locks/lock-tenant.ts";
 import { siteExists } from "../../../db/locks/site-exists.ts";
 import type { Schema } from "../../../db/schema.ts";
 import { markAllDue } from "./baselines.ts";
-import { inTurn } from "./queue.ts";
 
 /** A handle to read by: the database's, or that of an open transaction, which sees its own writes. */
 export type From = Kysely<Schema>;

@@ -1,19 +1,10 @@
 import type { EventType } from "@lanthorn/contract";
 import type { Kysely, Transaction } from "kysely";
-import { lockTenant } from "../../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { BaselineRow } from "./baselines.ts";
 import type { DifferenceRow } from "./differences.ts";
 
 type Trx = Transaction<Schema>;
-
-/** In one transaction, in which nothing else changes the tenant's baselines and nothing is appended to its log. */
-export function inTurn<T>(db: Kysely<Schema>, tenantId: string, work: (trx: Trx) => Promise<T>): Promise<T> {
-  return db.transaction().execute(async (trx) => {
-    await lockTenant(trx, tenantId);
-    return work(trx);
-  });
-}
 
 /** The ids of all tenants, and up to where each one's log was read; null where it never was. */
 export function cursors(reads: Kysely<Schema>): Promise<readonly { readonly id: string; readonly seq: number | null }[]> {

@@ -1,5 +1,6 @@
 import { nextTurn, systemClock, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
+import { inTurn } from "../../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { Appended, EventLog } from "../../../events/log.ts";
 import type { NeighborNow } from "../compare/neighbors.ts";
@@ -9,7 +10,6 @@ import { type BaselineRow, baselinesById, baselinesOfSites } from "../store/base
 import { differencesAt, type DifferenceRow, openKeyOf, standingDifferences } from "../store/differences.ts";
 import { factsOf, type FactRow, findFacts } from "../store/facts.ts";
 import { absentAt, certificatesOf, type DeviceRow, devicesOf, looksOf, portsOf, scopesOf } from "../store/inventory.ts";
-import { inTurn } from "../store/queue.ts";
 import { compareOne, type DeviceOutcome, deviceText, type RunContext } from "./compare-one.ts";
 import { takenAt, writeChanges } from "./write.ts";
 

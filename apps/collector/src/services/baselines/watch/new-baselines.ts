@@ -1,9 +1,9 @@
 import { createId, toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
+import { inTurn } from "../../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../../db/schema.ts";
 import { addBaselines, type BaselineRow, baselinesOfDevices, baselinesOfSites } from "../store/baselines.ts";
 import { devicesOf } from "../store/inventory.ts";
-import { inTurn } from "../store/queue.ts";
 
 /** For so long a new baseline learns. */
 const LEARNING_MS = 24 * 3_600_000;

@@ -1,11 +1,12 @@
 import { nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
+import { inTurn } from "../../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { Appended, EventLog } from "../../../events/log.ts";
 import { endDifference } from "../differences/transition.ts";
 import { removeFacts } from "../store/facts.ts";
 import { devicesAfter, sitesWithout } from "../store/inventory.ts";
-import { inTurn, memberFactsAfter, siteBaselines, standingAfter } from "../store/queue.ts";
+import { memberFactsAfter, siteBaselines, standingAfter } from "../store/queue.ts";
 import { addDevices, addSites } from "./new-baselines.ts";
 import { writeChanges } from "./write.ts";
 

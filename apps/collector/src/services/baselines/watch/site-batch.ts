@@ -1,6 +1,7 @@
 import type { EventData } from "@lanthorn/contract";
 import { nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
+import { inTurn } from "../../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { Appended, NewEvent } from "../../../events/log.ts";
 import { compareNetwork, NETWORK_KINDS, type NetworkNow } from "../compare/network.ts";
@@ -10,7 +11,7 @@ import { readSettings, severityOf } from "../settings.ts";
 import { type BaselineRow, baselinesById } from "../store/baselines.ts";
 import { type DifferenceRow, standingDifferences } from "../store/differences.ts";
 import { factsOf } from "../store/facts.ts";
-import { countFacts, inTurn, pageOfSite } from "../store/queue.ts";
+import { countFacts, pageOfSite } from "../store/queue.ts";
 import type { RunContext } from "./compare-one.ts";
 import type { BatchDependencies } from "./device-batch.ts";
 import { knownFacts, learnFacts } from "./learn.ts";

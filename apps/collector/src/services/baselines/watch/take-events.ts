@@ -1,11 +1,12 @@
 import type { EventType } from "@lanthorn/contract";
 import { nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
+import { inTurn } from "../../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { EventLog } from "../../../events/log.ts";
 import type { SiteLinks } from "../facts/links.ts";
 import { baselinesOfDevices, baselinesOfSites, markAllDue, markDue } from "../store/baselines.ts";
-import { cursors, inTurn, setCursor, touched } from "../store/queue.ts";
+import { cursors, setCursor, touched } from "../store/queue.ts";
 
 /** Events after which a device may differ from its baseline. */
 const OF_DEVICES = [

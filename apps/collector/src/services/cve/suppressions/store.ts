@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
-import { lockTenant } from "../../../db/locks/lock-tenant.ts";
+import { inTurn } from "../../../db/locks/lock-tenant.ts";
 import { siteExists } from "../../../db/locks/site-exists.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { SuppressionRow } from "./plan.ts";
@@ -25,10 +25,7 @@ export function createSuppressionsStore({ db, reads }: { readonly db: Kysely<Sch
   const current = (handle: Trx | null, tenantId: string, now: string) => (handle ?? reads).selectFrom("cve_suppressions").selectAll().where("tenant_id", "=", tenantId)
     .where((eb) => eb.or([eb("expires_at", "is", null), eb("expires_at", ">", now)]));
   return {
-    locked: (tenantId, work) => db.transaction().execute(async (trx) => {
-      await lockTenant(trx, tenantId);
-      return work(trx);
-    }),
+    locked: (tenantId, work) => inTurn(db, tenantId, work),
     siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
     deviceExists: async (tenantId, deviceId) =>
       (await reads.selectFrom("devices").select("id").where("tenant_id", "=", tenantId).where("id", "=", deviceId).executeTakeFirst()) !== undefined,

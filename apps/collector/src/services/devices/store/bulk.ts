@@ -1,6 +1,5 @@
 import type { Insertable, Transaction } from "kysely";
 import { lockSites } from "../../../db/locks/lock-site.ts";
-import { selectIn } from "../../../db/query/select-in.ts";
 import { insertMany, updateMany } from "../../../db/query/write-many.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { DeviceRow } from "./pages.ts";
@@ -28,10 +27,4 @@ export async function removeDevices(trx: Trx, tenantId: string, ids: readonly st
   if (ids.length === 0) return;
   await trx.deleteFrom("devices").where("id", "in", ids).execute();
   await trx.deleteFrom("device_merges").where("tenant_id", "=", tenantId).where("kept_id", "in", ids).execute();
-}
-
-/** Which of these ids are devices of the tenant, in their order. */
-export async function idsAmong(db: Pick<Trx, "selectFrom">, tenantId: string, ids: readonly string[]): Promise<readonly string[]> {
-  const found = await selectIn(ids, (list) => db.selectFrom("devices").select("id").where("tenant_id", "=", tenantId).where("id", "in", list).execute());
-  return found.map(({ id }) => id).toSorted();
 }

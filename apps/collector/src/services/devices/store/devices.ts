@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from "kysely";
+import { idsAmong } from "../../../db/query/ids-among.ts";
 import type { Schema } from "../../../db/schema.ts";
 import { mergedInto } from "../../../identity/merging/merged-into-store.ts";
-import { idsAmong } from "./bulk.ts";
 import { countFacets } from "./facets.ts";
 import type { DeviceFilter } from "./filters.ts";
 import { createMatches, type Matches } from "./matches.ts";
@@ -59,7 +59,7 @@ export function createDevicesStore({ reads }: { readonly reads: Kysely<Schema> }
     page: createReadPage(reads, matches),
     matches,
     countFacets: async (tenantId, filter) => countFacets(reads, matches, await matches.wanted(tenantId, filter)),
-    idsAmong: (tenantId, ids) => idsAmong(reads, tenantId, ids),
+    idsAmong: (tenantId, ids) => idsAmong(reads, "devices", { tenantId, ids }),
     similar: createFindSimilar(reads),
 
     async sitesExist(tenantId, siteIds) {

@@ -1,4 +1,5 @@
 import type { Transaction } from "kysely";
+import { holdSite } from "../../../db/locks/hold-site.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { DeviceRow } from "./pages.ts";
 
@@ -7,13 +8,6 @@ type Trx = Transaction<Schema>;
 /** The ids of a tenant's sites, at most two. */
 export async function someSites(trx: Trx, tenantId: string): Promise<readonly string[]> {
   return (await trx.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).limit(2).execute()).map(({ id }) => id);
-}
-
-/** Holds a site's row until the end of the transaction. @returns False for a site that the tenant does not have. */
-export async function holdSite(trx: Trx, tenantId: string, siteId: string): Promise<boolean> {
-  const site = await trx.updateTable("sites").set((eb) => ({ name: eb.ref("name") }))
-    .where("tenant_id", "=", tenantId).where("id", "=", siteId).returning("id").executeTakeFirst();
-  return site !== undefined;
 }
 
 /** A device, its site held. @returns Null for one that the tenant does not have. */

@@ -1,5 +1,5 @@
 import type { Kysely, Selectable, Transaction } from "kysely";
-import { lockTenant } from "../../../db/locks/lock-tenant.ts";
+import { inTurn } from "../../../db/locks/lock-tenant.ts";
 import { siteExists } from "../../../db/locks/site-exists.ts";
 import { selectIn } from "../../../db/query/select-in.ts";
 import type { Schema } from "../../../db/schema.ts";
@@ -41,10 +41,7 @@ const PIECE_BYTES = 256 * 1024;
 /** Over the collector's database. Content is in Base64 pieces, so that every collector has it. */
 export function createListsStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): ListsStore {
   return {
-    locked: (tenantId, work) => db.transaction().execute(async (trx) => {
-      await lockTenant(trx, tenantId);
-      return work(trx);
-    }),
+    locked: (tenantId, work) => inTurn(db, tenantId, work),
     siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
     all: (handle, tenantId) => (handle ?? reads).selectFrom("dns_lists").selectAll().where("tenant_id", "=", tenantId).orderBy("id").execute(),
     byId: async (handle, tenantId, id) =>

@@ -1,8 +1,8 @@
 import { MAX_DNS_VLAN_NETWORKS } from "@lanthorn/contract";
 import type { VlanNetwork } from "@lanthorn/dns";
 import type { Kysely, Selectable, Transaction } from "kysely";
-import { lockTenant } from "../../../db/locks/lock-tenant.ts";
-import { siteExists } from "../../../db/locks/site-exists.ts";
+import { inTurn } from "../../../db/locks/lock-tenant.ts";
+import { siteExists, siteIdsOf } from "../../../db/locks/site-exists.ts";
 import { selectIn } from "../../../db/query/select-in.ts";
 import type { Schema } from "../../../db/schema.ts";
 
@@ -58,12 +58,9 @@ const MAX_ADDRESSES = 64;
 export function createPoliciesStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): PoliciesStore {
   const columns = ["id", "site_id", "hostname", "ip", "tags"] as const;
   return {
-    locked: (tenantId, work) => db.transaction().execute(async (trx) => {
-      await lockTenant(trx, tenantId);
-      return work(trx);
-    }),
+    locked: (tenantId, work) => inTurn(db, tenantId, work),
     siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
-    sites: async (tenantId) => (await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).orderBy("id").execute()).map(({ id }) => id),
+    sites: (tenantId) => siteIdsOf(reads, tenantId),
     async device(tenantId, id) {
       const row = await reads.selectFrom("devices").select(columns).where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
       return row ? toFacts(row) : null;

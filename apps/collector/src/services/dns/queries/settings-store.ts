@@ -1,7 +1,7 @@
 import type { DnsQueryLevel } from "@lanthorn/contract";
 import type { Kysely, Selectable, Transaction } from "kysely";
-import { lockTenant } from "../../../db/locks/lock-tenant.ts";
-import { siteExists } from "../../../db/locks/site-exists.ts";
+import { inTurn } from "../../../db/locks/lock-tenant.ts";
+import { siteExists, siteIdsOf } from "../../../db/locks/site-exists.ts";
 import { selectIn } from "../../../db/query/select-in.ts";
 import type { Schema } from "../../../db/schema.ts";
 
@@ -26,12 +26,9 @@ export interface QuerySettingsStore {
 /** Over the collector's database. */
 export function createQuerySettingsStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): QuerySettingsStore {
   return {
-    locked: (tenantId, work) => db.transaction().execute(async (trx) => {
-      await lockTenant(trx, tenantId);
-      return work(trx);
-    }),
+    locked: (tenantId, work) => inTurn(db, tenantId, work),
     siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
-    sites: async (tenantId) => (await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).orderBy("id").execute()).map(({ id }) => id),
+    sites: (tenantId) => siteIdsOf(reads, tenantId),
     all: async (tenantId) => (await reads.selectFrom("dns_query_settings").selectAll().where("tenant_id", "=", tenantId).execute()).map(toRow),
     async bySite(handle, siteId) {
       const row = await (handle ?? reads).selectFrom("dns_query_settings").selectAll().where("site_id", "=", siteId).executeTakeFirst();

@@ -1,4 +1,5 @@
 import type { Kysely, Selectable } from "kysely";
+import { siteIdsOf } from "../../../db/locks/site-exists.ts";
 import type { Schema } from "../../../db/schema.ts";
 
 /** What a site was given last. */
@@ -22,6 +23,6 @@ export function createSiteBundlesStore({ db, reads }: { readonly db: Kysely<Sche
       await db.insertInto("ids_site_bundles").values(row).onConflict((conflict) => conflict.column("site_id").doUpdateSet(columns)).execute();
     },
     tenants: async () => (await reads.selectFrom("ids_rulesets").select("tenant_id").distinct().execute()).map(({ tenant_id: id }) => id),
-    sites: async (tenantId) => (await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).orderBy("id").execute()).map(({ id }) => id),
+    sites: (tenantId) => siteIdsOf(reads, tenantId),
   };
 }

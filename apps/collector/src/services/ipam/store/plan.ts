@@ -2,7 +2,7 @@ import { parseMac } from "@lanthorn/contract";
 import type { Expression, ExpressionBuilder, Kysely, Selectable, SqlBool, Transaction } from "kysely";
 import { type AddressRange, enclosing } from "../../../db/keys/address-range.ts";
 import { holdsText } from "../../../db/query/like.ts";
-import { lockTenant } from "../../../db/locks/lock-tenant.ts";
+import { inTurn } from "../../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { Position } from "../../../gateway/cursor.ts";
 import { selectIn } from "../../../db/query/select-in.ts";
@@ -72,10 +72,7 @@ export function scopeOf(siteId: string | null): string {
 export function createIpamStore({ db, reads }: { readonly db: From; readonly reads: From }): IpamStore {
   return {
     db, reads,
-    change: (tenantId, work) => db.transaction().execute(async (trx) => {
-      await lockTenant(trx, tenantId);
-      return work(trx);
-    }),
+    change: (tenantId, work) => inTurn(db, tenantId, work),
     siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
     sites: (tenantId) => reads.selectFrom("sites").select(["id", "name"]).where("tenant_id", "=", tenantId).execute(),
 

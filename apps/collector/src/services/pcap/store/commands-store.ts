@@ -1,4 +1,5 @@
 import type { Kysely, Selectable } from "kysely";
+import { siteExists } from "../../../db/locks/site-exists.ts";
 import type { Schema } from "../../../db/schema.ts";
 
 /** A probe as those who send commands to it see it. */
@@ -50,8 +51,7 @@ export function createPcapCommandsStore({ db, reads }: { readonly db: Kysely<Sch
     },
     sites: async (tenantId) => (await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).orderBy("id").limit(2).execute())
       .map(({ id }) => id),
-    siteExists: async (tenantId, siteId) =>
-      (await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId).executeTakeFirst()) !== undefined,
+    siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
     probes: (tenantId, of) => reads.selectFrom("probes").select(["id", "name", "site_id", "state", "silent_since", "health"])
       .where("tenant_id", "=", tenantId).where("revoked_at", "is", null)
       .where((eb) => ("siteId" in of ? eb("site_id", "=", of.siteId) : eb("id", "=", of.probeId))).orderBy("id").execute(),
