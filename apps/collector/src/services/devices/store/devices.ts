@@ -1,8 +1,9 @@
 import type { Kysely, Selectable } from "kysely";
+import { sitesExist } from "../../../db/locks/site-exists.ts";
 import { idsAmong } from "../../../db/query/ids-among.ts";
 import type { Schema } from "../../../db/schema.ts";
 import { mergedInto } from "../../../identity/merging/merged-into-store.ts";
-import { countFacets } from "./facets.ts";
+import { countDeviceFacets } from "./facets.ts";
 import type { DeviceFilter } from "./filters.ts";
 import { createMatches, type Matches } from "./matches.ts";
 import { createReadPage, type DeviceRow, type ReadPage } from "./pages.ts";
@@ -26,7 +27,7 @@ export interface DevicesStore {
   /** The devices that a filter leaves, without their order. */
   readonly matches: Matches;
   /** How often values occur in the devices that a filter leaves. */
-  countFacets(tenantId: string, filter: DeviceFilter): ReturnType<typeof countFacets>;
+  countFacets(tenantId: string, filter: DeviceFilter): ReturnType<typeof countDeviceFacets>;
   /** Which of these ids are devices of the tenant, in their order. */
   idsAmong(tenantId: string, ids: readonly string[]): Promise<readonly string[]>;
   /** Whether all of these are sites of the tenant. */
@@ -58,15 +59,10 @@ export function createDevicesStore({ reads }: { readonly reads: Kysely<Schema> }
   const store: DevicesStore = {
     page: createReadPage(reads, matches),
     matches,
-    countFacets: async (tenantId, filter) => countFacets(reads, matches, await matches.wanted(tenantId, filter)),
+    countFacets: async (tenantId, filter) => countDeviceFacets(reads, matches, await matches.wanted(tenantId, filter)),
     idsAmong: (tenantId, ids) => idsAmong(reads, "devices", { tenantId, ids }),
     similar: createFindSimilar(reads),
-
-    async sitesExist(tenantId, siteIds) {
-      if (siteIds.length === 0) return true;
-      const found = await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "in", siteIds).execute();
-      return found.length === new Set(siteIds).size;
-    },
+    sitesExist: (tenantId, siteIds) => sitesExist(reads, tenantId, siteIds),
 
     async byId(tenantId, deviceId) {
       return (await reads.selectFrom("devices").selectAll().where("tenant_id", "=", tenantId).where("id", "=", deviceId)

@@ -1,0 +1,83 @@
+import { nextTurn } from "@lanthorn/runtime";
+import { type Expression, type Kysely, sql } from "kysely";
+import { isPostgres } from "../row-locks.ts";
+import type { Schema } from "../schema.ts";
+import { inTurns } from "./in-turns.ts";
+
+/** A value, and how many rows have it. */
+interface Occurrence {
+  readonly value: string;
+  readonly count: number;
+}
+/** How often values of columns occur, the most frequent first, and how many rows there are. */
+export type Facets<Column extends string> = { readonly [column in Column]: readonly Occurrence[] } & { readonly total: number };
+
+/** What is counted. */
+interface Counted<Column extends string> {
+  readonly columns: readonly Column[];
+  /** Columns that hold a JSON list: each of its values is counted by itself. */
+  readonly lists?: ReadonlySet<Column>;
+  /** `id` and the columns of the rows behind an id, in the order of their ids. @param after Empty for the first ones. */
+  readonly some: (after: string, most: number) => Expression<unknown>;
+  /** As many values of a column are given back. */
+  readonly most: number;
+}
+
+interface Count {
+  /** The column, or `LAST` for how many rows there were, and the last one's id. */
+  readonly facet: string;
+  readonly value: string | null;
+  readonly total: number;
+}
+
+/** Rows counted between two turns of the event loop: some milliseconds. PostgreSQL does that elsewhere, and in one. */
+const ROWS_AT_ONCE = 4000;
+const ALL = 2_000_000_000;
+const LAST = "last";
+
+/** Counts out the values of all rows, in the order of their ids. What is null or an empty text is not counted. */
+export async function countFacets<Column extends string>(reads: Kysely<Schema>, counted: Counted<Column>): Promise<Facets<Column>> {
+  const { columns, lists = new Set<string>(), some } = counted;
+  const tallies = new Map<string, Map<string, number>>(columns.map((column) => [column, new Map()]));
+  const most = isPostgres(reads) ? ALL : ROWS_AT_ONCE;
+  let total = 0;
+  for (let after: string | null = ""; after !== null;) {
+    const counts = await countSome(reads, some(after, most), columns);
+    for await (const piece of inTurns(takenApart(counts, lists))) for (const count of piece) add(tallies.get(count.facet), count);
+    const last = counts.find(({ facet }) => facet === LAST);
+    total += last?.total ?? 0;
+    after = last?.total === most ? last.value : null;
+    await nextTurn();
+  }
+  const facets: [string, readonly Occurrence[]][] = [];
+  for (const [column, tally] of tallies) facets.push([column, await mostFrequent(tally, counted.most)]);
+  return { total, ...Object.fromEntries(facets) } as Facets<Column>;
+}
+
+async function countSome(reads: Kysely<Schema>, rows: Expression<unknown>, columns: readonly string[]): Promise<readonly Count[]> {
+  const counted = columns.map((column) =>
+    sql`select ${sql.lit(column)} as facet, ${sql.ref(column)} as value, count(*) as total from matched group by ${sql.ref(column)}`);
+  return (await sql<Count>`with matched as materialized ${rows}
+    ${sql.join(counted, sql` union all `)} union all select ${sql.lit(LAST)}, max(id), count(*) from matched`.execute(reads)).rows;
+}
+
+/** What is a list is taken apart, each value once. */
+function* takenApart(counts: readonly Count[], lists: ReadonlySet<string>): Generator<Count> {
+  for (const count of counts) {
+    if (!lists.has(count.facet) || count.value === null) yield count;
+    else for (const value of new Set(JSON.parse(count.value) as (string | number)[])) yield { ...count, value: String(value) };
+  }
+}
+
+function add(tally: Map<string, number> | undefined, { value, total }: Count): void {
+  if (value) tally?.set(value, (tally.get(value) ?? 0) + total);
+}
+
+async function mostFrequent(tally: ReadonlyMap<string, number>, most: number): Promise<readonly Occurrence[]> {
+  let best: readonly Occurrence[] = [];
+  for await (const piece of inTurns(tally)) {
+    best = [...best, ...piece.map(([value, count]) => ({ value, count }))]
+      .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1)).slice(0, most);
+  }
+  return best;
+}
