@@ -1,7 +1,7 @@
 import { type AlertConditions, momentToInstant } from "@lanthorn/contract";
 import type { Clock } from "@lanthorn/runtime";
 import { withFilterText } from "../../gateway/body/filter-text.ts";
-import { requireSite } from "../../gateway/errors.ts";
+import { notFound } from "../../gateway/errors.ts";
 import type { AlertFilter, AlertsStore } from "./store.ts";
 
 /** Conditions one by one, and those of a text in the filter language. */
@@ -14,11 +14,11 @@ type Asked = AlertConditions & { readonly filter?: AlertConditions | undefined }
 export type ReadConditions = (tenantId: string, asked: Asked) => Promise<AlertFilter>;
 
 /** @param deps.clock What durations count back from. */
-export function createReadConditions({ store, clock }: { readonly store: Pick<AlertsStore, "siteExists">; readonly clock: Pick<Clock, "now"> }): ReadConditions {
+export function createReadConditions({ store, clock }: { readonly store: Pick<AlertsStore, "sitesExist">; readonly clock: Pick<Clock, "now"> }): ReadConditions {
   const instant = (moment: string | undefined) => (moment === undefined ? undefined : momentToInstant(moment, clock.now()));
   return async (tenantId, asked) => {
     const { source, severity, status, type, search, site_id: siteId, device_id: deviceId, since, until } = withFilterText(asked);
-    for (const id of [...siteId?.any ?? [], ...siteId?.none ?? []]) await requireSite(store, tenantId, id);
+    if (!(await store.sitesExist(tenantId, [...siteId?.any ?? [], ...siteId?.none ?? []]))) throw notFound("site");
     return { source, severity, status, type, search, siteId, deviceId, since: instant(since), until: instant(until) };
   };
 }

@@ -4,7 +4,7 @@ import { holdsText } from "../../db/query/like.ts";
 import { idsAmong } from "../../db/query/ids-among.ts";
 import { inTurn } from "../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
-import { siteExists } from "../../db/locks/site-exists.ts";
+import { siteExists, sitesExist } from "../../db/locks/site-exists.ts";
 import type { Position } from "../../gateway/cursor.ts";
 import type { AlertRow } from "./reaction/store.ts";
 import type { MuteRow } from "./reaction/mutes.ts";
@@ -36,6 +36,8 @@ export interface AlertsStore {
   }): Promise<readonly AlertRow[]>;
   count(tenantId: string, filter: AlertFilter): Promise<number>;
   siteExists(tenantId: string, siteId: string): Promise<boolean>;
+  /** Whether all of these are sites of the tenant. */
+  sitesExist(tenantId: string, siteIds: readonly string[]): Promise<boolean>;
   byId(tenantId: string, alertId: string): Promise<AlertRow | null>;
   /** Ids of alerts that match, in their order. @param after The last one that was read; empty for none. */
   idsAfter(tenantId: string, filter: AlertFilter, after: string, limit: number): Promise<readonly string[]>;
@@ -80,6 +82,7 @@ export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; 
       return row.total;
     },
     siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
+    sitesExist: (tenantId, siteIds) => sitesExist(reads, tenantId, siteIds),
     async byId(tenantId, alertId) {
       const row = await reads.selectFrom("alerts").selectAll().where("tenant_id", "=", tenantId).where("id", "=", alertId)
         .executeTakeFirst();
