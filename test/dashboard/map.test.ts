@@ -105,6 +105,23 @@ test("while a save waits for its answer no other one begins, also when the page 
   await context.close();
 });
 
+test("pins that cannot be read are an error that is said, and read by trying again", async () => {
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, ADMIN);
+  await page.route("**/topology/pins/*", (route) => route.fulfill({ status: 403, json: { error: { code: "FORBIDDEN", message: "not now", request_id: "1", details: null } } }));
+  const station = await openMap(page);
+  await station.press("Enter");
+  await page.getByRole("region", { name: "What is chosen" }).waitFor();
+  await page.getByRole("alert").getByText("FORBIDDEN").waitFor();
+  expect(await page.getByText("to pin it").count()).toBe(0);
+  await page.unroute("**/topology/pins/*");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("button", { name: "Pin here" }).waitFor();
+  expect(await page.getByRole("alert").count()).toBe(0);
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
 test("a station that is dragged is pinned where it is let go, without being chosen; a viewer sees it there and cannot move it", async () => {
   const { page, context, faults } = await browser.open();
   await logIn(page, collector.url, ADMIN);

@@ -23,7 +23,9 @@ export function PinControl({ id, at, pins, isWhole }: { readonly id: string; rea
     })) : []),
   ]), [toggle, at, isPinned, set, id]));
   if (!at || !mayWrite) return null;
-  if (toggle === null) return pins.isLoading ? null : <p>{isWhole ? "Choose one site above to pin it." : "Show the whole map to pin it."}</p>;
+  if (toggle === null && !isWhole) return <p>Show the whole map to pin it.</p>;
+  // Pins that are not read are awaited, or the page says above why there are none.
+  if (toggle === null) return pins.isLoading || pins.error ? null : <p>Choose one site above to pin it.</p>;
   return (
     <div className={styles["pin"]}>
       <Button onClick={toggle}>{isPinned ? "Unpin" : "Pin here"}</Button>

@@ -13,7 +13,7 @@ export interface Pins {
   readonly places: ReadonlyMap<string, Place>;
   readonly mayPin: boolean;
   readonly isLoading: boolean;
-  /** Why they could not be saved; null while they could. */
+  /** Why they could not be saved, or read; null while they could. */
   readonly error: Error | null;
   readonly retry: () => void;
   /** Pins a station, or unpins it with null. It is saved once it rests. */
@@ -50,8 +50,8 @@ export function usePins(siteId: string | undefined): Pins {
   useSaveOnLeaving(changes, () => void queries.getMutationCache().build(queries, saving).execute(changes).catch(() => undefined));
   return {
     places: useMemo(() => placesOf(kept.data?.pins ?? [], changes), [kept.data, changes]),
-    mayPin: mayWrite && siteId !== undefined && kept.isSuccess, isLoading: kept.isLoading, error: isError ? error : null,
-    retry: () => mutate(changes),
+    mayPin: mayWrite && siteId !== undefined && kept.data !== undefined, isLoading: kept.isLoading, error: isError ? error : kept.error,
+    retry: () => (isError ? mutate(changes) : void kept.refetch()),
     set: useCallback((node, at) => {
       // While a save runs it is not let go: the next one waits for it.
       if (isError) reset();
