@@ -10,6 +10,7 @@ import { RemoveButton } from "../states/removal.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
+import { UNDERWAY_MS } from "../states/use-list.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { formatMoment, Moment } from "../texts/moment.tsx";
 import { usePreferences } from "../preferences/preferences.ts";
@@ -19,8 +20,6 @@ import { ScheduleDialog } from "./schedule-dialog.tsx";
 import { VerifyDialog } from "./verify-dialog.tsx";
 
 const TONES = { running: "warn", completed: "good", failed: "bad", passed: "good" } as const;
-/** While one runs, its state is looked at so often. */
-const LOOK_MS = 2000;
 
 /** Backups of the whole deployment: made, looked at, and what the schedule is. */
 export function BackupsPage() {
@@ -31,7 +30,7 @@ export function BackupsPage() {
   const settings = useQuery({ queryKey: ["backups", "settings"], queryFn: () => rest.readBackupSettings() });
   const backups = useQuery({
     queryKey: ["backups", "list"], queryFn: () => rest.listBackups({ per_page: 100 }),
-    refetchInterval: ({ state: { data } }) => (data?.data.some(({ status, verification }) => status === "running" || verification?.status === "running") ? LOOK_MS : false),
+    refetchInterval: ({ state: { data } }) => (data?.data.some(({ status, verification }) => status === "running" || verification?.status === "running") ? UNDERWAY_MS : false),
   });
   const start = useMutation({ mutationFn: () => rest.startBackup(), onSuccess: () => queries.invalidateQueries({ queryKey: ["backups"] }) });
   const { mutate } = start;

@@ -5,6 +5,7 @@ import { Facts } from "../fields/facts.tsx";
 import { Page, Panel } from "../parts/page.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer } from "../states/answer.tsx";
+import { REFETCH_MS, UNDERWAY_MS } from "../states/use-list.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { formatSize } from "../texts/size.ts";
@@ -12,7 +13,7 @@ import { CaptureActions } from "./capture-actions.tsx";
 import { CaptureContents } from "./capture-contents.tsx";
 import { About, Why } from "./captures-page.tsx";
 import styles from "./captures-page.module.css";
-import { CaptureState, isUnderway, LOOK_MS } from "./state.tsx";
+import { CaptureState, isUnderway } from "./state.tsx";
 
 /** No frame of a LAN is longer. */
 const WHOLE_PACKET = 65_535;
@@ -23,7 +24,7 @@ export function CapturePage() {
   const { rest } = useSession();
   const { pcapId } = route.useParams();
   const capture = useQuery({
-    queryKey: ["captures", "one", pcapId], queryFn: () => rest.readPcap(pcapId), refetchInterval: ({ state }) => (state.data && !isUnderway(state.data) ? 30_000 : LOOK_MS),
+    queryKey: ["captures", "one", pcapId], queryFn: () => rest.readPcap(pcapId), refetchInterval: ({ state }) => (state.data && !isUnderway(state.data) ? REFETCH_MS : UNDERWAY_MS),
   });
   const contents = useQuery({ queryKey: ["captures", "one", pcapId, "contents", capture.data?.state], enabled: Boolean(capture.data), queryFn: () => rest.readPcapSummary(pcapId), refetchInterval: false });
   return (

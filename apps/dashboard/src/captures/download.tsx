@@ -10,12 +10,11 @@ import { Icon } from "../parts/icon.tsx";
 import { withForm } from "../parts/with-form.ts";
 import { useMay, useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
+import { UNDERWAY_MS } from "../states/use-list.ts";
 import { showForeign } from "../texts/foreign.tsx";
 import { saveBlob } from "../texts/save-blob.ts";
 import { formatSize } from "../texts/size.ts";
 
-/** A file that is on its way from the probe is asked for again after so long. */
-const LOOK_MS = 3000;
 const WITH_FILE: ReadonlySet<Pcap["state"]> = new Set(["ready", "at_probe", "uploading"] as const);
 
 /** Saves a capture's file; one that lies at the probe is fetched first. A site that demands a reason has it asked for. Nothing for who may not. */
@@ -77,7 +76,7 @@ async function fetchFile(rest: RestClient, { capture, reason, onCome }: {
     const fetching = PcapFetching.safeParse(await content.json().catch(() => null));
     if (fetching.success) onCome(fetching.data.received_bytes);
     await new Promise<void>((resolve) => {
-      clock.after(LOOK_MS, resolve);
+      clock.after(UNDERWAY_MS, resolve);
     });
   }
 }

@@ -11,9 +11,6 @@ export const STATE_NAMES: Readonly<Record<Pcap["state"], string>> = {
   requested: "requested", recording: "recording", at_probe: "at the probe", uploading: "uploading", ready: "ready", failed: "failed", expired: "expired",
 };
 
-/** A capture that changes by itself is asked for so often. */
-export const LOOK_MS = 3000;
-
 /** Whether a capture changes by itself soon. */
 export function isUnderway({ state }: Pcap): boolean {
   return state === "requested" || state === "recording" || state === "uploading";

@@ -7,6 +7,7 @@ import { ErrorNote } from "../states/error-note.tsx";
 import { withForm } from "../parts/with-form.ts";
 import form from "../parts/form.module.css";
 import { useSession } from "../session/use-session.ts";
+import { parseTags } from "../texts/tags.ts";
 
 /** Sets name and tags by hand. A name that is set is locked: discovery does not change it until it is given back. */
 export function EditDialog({ device, onClose }: { readonly device: DeviceProfile; readonly onClose: () => void }) {
@@ -23,7 +24,7 @@ export function EditDialog({ device, onClose }: { readonly device: DeviceProfile
   });
   const submit = withForm((values) => {
     const name = values["name"]?.trim() ?? "";
-    const tags = (values["tags"] ?? "").split(",").map((tag) => tag.trim()).filter((tag) => tag !== "");
+    const tags = parseTags(values["tags"] ?? "");
     save.mutate({ ...(name === device.hostname ? {} : { hostname: name === "" ? null : name }), tags });
   });
   return (

@@ -8,6 +8,7 @@ import { type Fields, withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 import { DEVICE_TYPE_NAMES } from "../texts/device-type.ts";
+import { parseTags } from "../texts/tags.ts";
 
 type Change = Parameters<ReturnType<typeof useSession>["rest"]["changeDevices"]>[0]["change"];
 
@@ -65,15 +66,11 @@ function Done({ result: { changed, unchanged, gone }, onClose }: { readonly resu
 
 /** @returns Null where nothing is said. */
 function changeOf({ add = "", remove = "", type = "" }: Fields): Change | null {
-  const [addTags, removeTags] = [tagsOf(add), tagsOf(remove)];
+  const [addTags, removeTags] = [parseTags(add), parseTags(remove)];
   const types = Object.keys(DEVICE_TYPE_NAMES) as (keyof typeof DEVICE_TYPE_NAMES)[];
   const deviceType = types.find((name) => name === type);
   if (addTags.length === 0 && removeTags.length === 0 && deviceType === undefined) return null;
   return {
     ...(addTags.length > 0 && { add_tags: addTags }), ...(removeTags.length > 0 && { remove_tags: removeTags }), ...(deviceType !== undefined && { device_type: deviceType }),
   };
-}
-
-function tagsOf(text: string): string[] {
-  return text.split(",").map((tag) => tag.trim()).filter((tag) => tag !== "");
 }

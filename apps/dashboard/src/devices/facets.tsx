@@ -3,10 +3,12 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
+import { DEVICE_TYPE_NAMES } from "../texts/device-type.ts";
 import { showForeign } from "../texts/foreign.tsx";
 import styles from "./facets.module.css";
 
 const FIELDS = { device_type: "Type", presence_state: "State", vendor: "Vendor" } as const;
+const TYPE_NAMES: ReadonlyMap<string, string> = new Map(Object.entries(DEVICE_TYPE_NAMES));
 /** More would hide the list; the rest is found by writing. */
 const MAX_VALUES = 12;
 
@@ -30,7 +32,7 @@ export function Facets({ filter, onChange }: { readonly filter: DeviceFilter; re
             <span>{title}</span>
             {counts.data[name].slice(0, MAX_VALUES).map(({ value, count }) => (
               <button key={value} type="button" aria-pressed={filter[name] === value} onClick={() => toggle(name, value)}>
-                {showForeign(value.replaceAll("_", " "), 40)} <b>{count.toLocaleString("en")}</b>
+                {showForeign(name === "device_type" ? TYPE_NAMES.get(value) ?? value : value, 40)} <b>{count.toLocaleString("en")}</b>
               </button>
             ))}
             {counts.data[name].length === 0 && <small>none known</small>}

@@ -24,17 +24,13 @@ import { StationDetail } from "./station-detail.tsx";
 
 const route = getRouteApi("/map");
 const HOPS = { "": "The whole map", 1: "One cable around it", 2: "Two cables around it", 3: "Three cables around it" };
-/** Links grow older all the time; a page that is kept open shows it. */
-const REFRESH_MS = 30_000;
 const NO_PLACES: Pins["places"] = new Map();
 
 /** How the network is cabled: infrastructure with its hosts folded, or the same as a table. */
 export function MapPage() {
   const { rest } = useSession();
   const { site_id, include_gone, focus, hops, view } = route.useSearch();
-  const topology = useQuery({
-    queryKey: ["topology", site_id, include_gone], queryFn: () => rest.readTopology({ site_id, include_gone }), refetchInterval: REFRESH_MS,
-  });
+  const topology = useQuery({ queryKey: ["topology", site_id, include_gone], queryFn: () => rest.readTopology({ site_id, include_gone }) });
   const picture = useMemo(() => topology.data && pictureOf(topology.data, { focus, hops: hops === undefined ? undefined : Number(hops) }), [topology.data, focus, hops]);
   return (
     <Page title="Map" isFull note={picture ? noteOf(picture) : "…"}>

@@ -10,12 +10,13 @@ import { useMay, useSession } from "../session/use-session.ts";
 import { useSites } from "../shell/site-switch.tsx";
 import { Answer } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
+import { UNDERWAY_MS } from "../states/use-list.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { ScanDialog } from "./scan-dialog.tsx";
 import { ScanResults } from "./scan-results.tsx";
 import styles from "./scans-page.module.css";
-import { durationOf, isUnderway, LOOK_MS, ScanState } from "./state.tsx";
+import { durationOf, isUnderway, ScanState } from "./state.tsx";
 
 const route = getRouteApi("/scans/$scanId");
 
@@ -25,7 +26,7 @@ export function ScanPage() {
   const { scanId } = route.useParams();
   const scan = useQuery({
     queryKey: ["scans", "one", scanId], queryFn: () => rest.readScan(scanId),
-    refetchInterval: ({ state }) => (state.data && !isUnderway(state.data) ? false : LOOK_MS),
+    refetchInterval: ({ state }) => (state.data && !isUnderway(state.data) ? false : UNDERWAY_MS),
   });
   return (
     <Page title={scan.data ? `Scan of ${scan.data.target}` : "Scan"} note={<Link to="/scans">All scans</Link>} actions={scan.data && <Actions scan={scan.data} />}>

@@ -8,11 +8,12 @@ import { Mark } from "../parts/mark.tsx";
 import { Panel } from "../parts/page.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
+import { UNDERWAY_MS } from "../states/use-list.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { compareScans, type HostChange, portKey } from "./compare.ts";
 import styles from "./scans-page.module.css";
-import { isUnderway, LOOK_MS } from "./state.tsx";
+import { isUnderway } from "./state.tsx";
 
 /** More hosts are not laid side by side; the API has them all. */
 const MAX_HOSTS = 5000;
@@ -26,7 +27,7 @@ export function ScanResults({ scan }: { readonly scan: Scan }) {
   const { rest } = useSession();
   const before = useQuery({ queryKey: ["scans", "before", scan.id], staleTime: Number.POSITIVE_INFINITY, refetchInterval: false, queryFn: () => lastBefore(rest, scan) });
   const hosts = useQuery({
-    queryKey: ["scans", "hosts", scan.id, scan.status], refetchInterval: isUnderway(scan) ? LOOK_MS : false, queryFn: () => hostsOf(rest, scan.id),
+    queryKey: ["scans", "hosts", scan.id, scan.status], refetchInterval: isUnderway(scan) ? UNDERWAY_MS : false, queryFn: () => hostsOf(rest, scan.id),
   });
   const known = useQuery({
     queryKey: ["scans", "hosts", before.data?.id], enabled: Boolean(before.data), refetchInterval: false, queryFn: () => hostsOf(rest, before.data?.id ?? ""),

@@ -4,9 +4,6 @@ import styles from "./scans-page.module.css";
 
 const TONES = { queued: "calm", running: "warn", completed: "good", failed: "bad", cancelled: "calm" } as const;
 
-/** A scan that goes on is asked for so often. */
-export const LOOK_MS = 3000;
-
 /** Whether a scan has not ended. */
 export function isUnderway({ status }: Scan): boolean {
   return status === "queued" || status === "running";

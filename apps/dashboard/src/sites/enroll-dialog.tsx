@@ -8,11 +8,10 @@ import form from "../parts/form.module.css";
 import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
+import { UNDERWAY_MS } from "../states/use-list.ts";
 import { showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 
-/** Often enough to feel live, and a third of what the limit allows. */
-const LOOK_MS = 3000;
 const LIVES = { 3600: "an hour", 86_400: "a day", 604_800: "a week" };
 /** Where the collector listens with TLS unless it is told otherwise. */
 const HTTPS_PORT = 8443;
@@ -49,7 +48,7 @@ function Waiting({ token, onClose }: { readonly token: EnrollmentToken; readonly
   const queries = useQueryClient();
   const record = useQuery({
     queryKey: ["enrollment token", token.id], queryFn: () => rest.readEnrollmentToken(token.id),
-    refetchInterval: ({ state }) => (state.data?.used_at ? false : LOOK_MS),
+    refetchInterval: ({ state }) => (state.data?.used_at ? false : UNDERWAY_MS),
   });
   const probeId = record.data?.probe_id ?? null;
   const probe = useQuery({ queryKey: ["probe", probeId], enabled: probeId !== null, queryFn: () => rest.readProbe(probeId ?? "") });

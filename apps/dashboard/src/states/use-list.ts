@@ -9,8 +9,8 @@ interface ListWish<T, P> {
 
 /** What a person looks at is asked for again so often. The limits of the API leave room for more. */
 export const REFETCH_MS = 30_000;
-/** And a list in which something goes on. */
-const UNDERWAY_MS = 3000;
+/** And something that goes on: often enough to feel live, and a third of what the limit allows. */
+export const UNDERWAY_MS = 3000;
 
 /** @param wish.read By cursor, which is undefined for the first page. @param wish.isUnderway Whether something goes on: such a list is asked for again by itself. */
 export function useCursorList<T>({ queryKey, read, isUnderway }: ListWish<T, string | undefined> & { readonly isUnderway?: (one: T) => boolean }) {

@@ -24,7 +24,6 @@ type Changes = ReadonlyMap<string, Place | null>;
 
 /** A hand that moves something rests for less. */
 const SAVE_AFTER_MS = 500;
-const REFRESH_MS = 30_000;
 /** Of as many people who pin at the same moment, one waits for the next change. */
 const MAX_TRIES = 4;
 
@@ -34,7 +33,7 @@ export function usePins(siteId: string | undefined): Pins {
   const queries = useQueryClient();
   const mayWrite = useMay("devices:write");
   const queryKey = ["map-pins", siteId];
-  const kept = useQuery({ queryKey, enabled: siteId !== undefined, queryFn: () => session.rest.readMapPins(siteId ?? ""), refetchInterval: REFRESH_MS });
+  const kept = useQuery({ queryKey, enabled: siteId !== undefined, queryFn: () => session.rest.readMapPins(siteId ?? "") });
   const [changes, setChanges] = useState<Changes>(new Map());
   const saving = {
     mutationFn: (made: Changes) => savePins(session, siteId ?? "", made),
