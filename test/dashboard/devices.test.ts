@@ -86,3 +86,31 @@ test("a facet's count is the list's total once it is clicked, and a second click
   expect(faults).toEqual([]);
   await context.close();
 });
+
+test("a view whose filter is not understood is said to be so, with what to do, in the list of views and where it is the default", async () => {
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, ADMIN);
+  const view = await collector.rest.createView({ list: "devices", name: "Toasters", filter: "type:printer" });
+  await collector.rest.updatePreferences({ default_views: { devices: view.id } });
+  const newer = { ...view, filter: "type:toaster" };
+  // As a collector answers that was updated while the page was open.
+  await page.route("**/api/v1/views?*", (route) => route.fulfill({ json: { data: [newer], meta: { total: 1, page: 1, per_page: 1000, next_cursor: null } } }));
+  await page.route(`**/api/v1/views/${view.id}`, (route) => (route.request().method() === "GET" ? route.fulfill({ json: newer }) : route.continue()));
+  for (const key of ["g", "d"]) await page.keyboard.press(key);
+  await settle(page, /^Devices/);
+  await page.getByRole("alert").getByText("Toasters").waitFor();
+  await page.getByText("5 devices", { exact: true }).waitFor();
+  expect(await findFaults(page, "unread default view")).toEqual([]);
+  await page.getByRole("button", { name: "Choose another one" }).press("Enter");
+  await page.getByText("Remove it, write the filter anew").waitFor();
+  expect(await page.getByRole("button", { name: "Toasters", exact: true }).count()).toBe(0);
+  expect(await findFaults(page, "unread view")).toEqual([]);
+  await page.unroute("**/api/v1/views?*");
+  await page.getByRole("button", { name: "Remove Toasters" }).press("Enter");
+  await page.getByRole("button", { name: "Remove", exact: true }).press("Enter");
+  await page.getByText("No view is saved yet.").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("alert").waitFor({ state: "detached" });
+  expect(faults).toEqual([]);
+  await context.close();
+});

@@ -12,11 +12,12 @@ import { Moment } from "../texts/moment.tsx";
 import { Page } from "../parts/page.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { BulkDialog } from "./bulk-dialog.tsx";
+import { DefaultView } from "./default-view.tsx";
 import { DeviceGrid } from "./device-grid.tsx";
 import styles from "./devices-page.module.css";
 import { Facets } from "./facets.tsx";
 import { FilterBox } from "./filter-box.tsx";
-import { type Shown, useDefaultView } from "./use-views.ts";
+import type { Shown } from "./use-views.ts";
 import { ViewsDialog } from "./views-dialog.tsx";
 
 const route = getRouteApi("/devices");
@@ -43,7 +44,6 @@ export function DevicesPage() {
   const show = useCallback(({ filter: next, sort: order }: Shown) => {
     void navigate({ search: (before) => ({ sort: order, site_id: next.site_id ?? before.site_id, ...next }), replace: true });
   }, [navigate]);
-  useDefaultView(Object.keys(withoutSite(filter)).length === 0, show);
   const save = useCallback(() => {
     setFailure(null);
     rest.exportDevices({ ...filter, sort }).then((csv) => saveBlob("devices.csv", new Blob([csv], { type: "text/csv" }))).catch(setFailure);
@@ -70,6 +70,7 @@ export function DevicesPage() {
         <div>
           <FilterBox filter={withoutSite(filter)} onChange={setFilter} />
           <Facets filter={filter} onChange={setFilter} />
+          <DefaultView isPlain={Object.keys(withoutSite(filter)).length === 0} onShow={show} onChoose={() => setChoosing(true)} />
         </div>
         {failure !== null && <ErrorNote error={failure} onRetry={save} />}
         <DeviceGrid

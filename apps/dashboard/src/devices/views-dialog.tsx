@@ -10,7 +10,7 @@ import { Answer } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
 import { RemoveButton } from "../states/removal.tsx";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
-import { type Shown, shownBy, useKeptPreferences } from "./use-views.ts";
+import { readView, type Shown, useKeptPreferences } from "./use-views.ts";
 import styles from "./views-dialog.module.css";
 
 /** Saved views of the list: choose one, save what is shown as one, begin with one, remove one. */
@@ -19,9 +19,8 @@ export function ViewsDialog({ filter, sort, onShow, onClose }: {
 }) {
   const { rest } = useSession();
   const views = useQuery({ queryKey: ["views", "devices"], queryFn: () => rest.listViews({ list: "devices", per_page: 1000 }) });
-  const show = (view: View) => {
-    const shown = shownBy(view);
-    if (shown) onShow(shown);
+  const show = (shown: Shown) => {
+    onShow(shown);
     onClose();
   };
   return (
@@ -29,7 +28,7 @@ export function ViewsDialog({ filter, sort, onShow, onClose }: {
       <SaveForm filter={filter} sort={sort} />
       <div className={styles["views"]}>
         <Answer query={views}>
-          {({ data }) => (data.length === 0 ? <p>No view is saved yet.</p> : <ul>{data.map((view) => <ViewRow key={view.id} view={view} onShow={() => show(view)} />)}</ul>)}
+          {({ data }) => (data.length === 0 ? <p>No view is saved yet.</p> : <ul>{data.map((view) => <ViewRow key={view.id} view={view} onShow={show} />)}</ul>)}
         </Answer>
       </div>
     </Dialog>
@@ -59,7 +58,7 @@ function SaveForm({ filter, sort }: { readonly filter: DeviceFilter; readonly so
   );
 }
 
-function ViewRow({ view, onShow }: { readonly view: View; readonly onShow: () => void }) {
+function ViewRow({ view, onShow }: { readonly view: View; readonly onShow: (shown: Shown) => void }) {
   const { rest } = useSession();
   const queries = useQueryClient();
   const isDefault = useKeptPreferences().data?.default_views.devices === view.id;
@@ -68,15 +67,21 @@ function ViewRow({ view, onShow }: { readonly view: View; readonly onShow: () =>
     onSuccess: (answer) => queries.setQueryData(["preferences"], answer),
   });
   const name = showForeign(view.name, 60);
+  const read = readView(view);
   const act = isDefault ? "No default" : "Make default";
   return (
     <li>
       <div>
-        <button type="button" className={styles["name"]} onClick={onShow}><Foreign text={view.name} longest={60} /></button>
+        {read.ok ? <button type="button" className={styles["name"]} onClick={() => onShow(read.shown)}><Foreign text={view.name} longest={60} /></button> : <strong>{name}</strong>}
         <small><code>{showForeign(view.filter, 120) || "all devices"}</code>{isDefault && ", the default"}{view.shared && (view.is_own ? ", shared" : `, shared by ${showForeign(view.owner.username, 40)}`)}</small>
+        {!read.ok && (
+          <p className={styles["fault"]}>
+            It cannot be shown, its filter is not understood: <Foreign text={read.message} />. {view.is_own ? "Remove it, write the filter anew and save that." : `Ask ${showForeign(view.owner.username, 40)} to save it anew.`}
+          </p>
+        )}
         {begin.isError && <ErrorNote error={begin.error} />}
       </div>
-      <Button aria-label={`${act}: ${name}`} onClick={() => begin.mutate()} disabled={begin.isPending}>{act}</Button>
+      {(read.ok || isDefault) && <Button aria-label={`${act}: ${name}`} onClick={() => begin.mutate()} disabled={begin.isPending}>{act}</Button>}
       {view.is_own && <RemoveButton of={view.name} then={view.shared ? "It is gone for everybody." : "The devices stay as they are."} keys={["views"]} remove={() => rest.deleteView(view.id).then(() => queries.invalidateQueries({ queryKey: ["preferences"] }))} />}
     </li>
   );
