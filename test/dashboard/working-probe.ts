@@ -4,11 +4,14 @@ import { createRestClient, type Fetch } from "@lanthorn/client";
 import { type Command, type CommandData, type CommandType, MESSAGE_VERSION, type PcapRecorded, type ProbeEvent, type ProbeHealth } from "@lanthorn/contract";
 import { toInstant } from "@lanthorn/runtime";
 import type { SimulatedProbe } from "../system/simulated-probe.ts";
+import { COVERAGE, createLearned, TRAFFIC } from "./learned.ts";
 
 /** The subnet that the probe says it is on. */
 export const LAN = "10.9.0.0/24";
 /** A pcapng file of a section header alone. @see draft-ietf-opsawg-pcapng section 4.1 */
 const FILE = Buffer.from("0a0d0d0a1c0000004d3c2b1a01000000ffffffffffffffff1c000000", "hex");
+/** What it knows. */
+const HOST = { ip: "10.9.0.66", mac: "02:00:5e:10:00:66" };
 const NO_COUNTS = { received: 0, dropped_by_kernel: 0, dropped_by_probe: 0, left_out: 0 };
 
 /** What a probe needs to send files up. */
@@ -58,6 +61,7 @@ export function createWorkingProbe(uploader: Uploader): {
       void upload(uploader, id);
       return { running: true };
     },
+    ...createLearned(HOST.mac),
   };
   return {
     health: healthOf,
@@ -70,14 +74,13 @@ export function createWorkingProbe(uploader: Uploader): {
 
 function scanEvents({ scan_id, target, profile }: CommandData<"scan_start">, count: number): readonly ProbeEvent[] {
   const occurred_at = toInstant(Date.now());
-  const host = { ip: "10.9.0.66", mac: "02:00:5e:10:00:66" };
   const scan = { scan_id, target, profile };
   const port = (number: number): ProbeEvent => ({ type: "port_found", occurred_at, data: {
-    ...host, port: number, protocol: "tcp", state: "open", service: "<i>ssh</i>", version: "<img src=x>\u202E", banner: "", scan_id,
+    ...HOST, port: number, protocol: "tcp", state: "open", service: "<i>ssh</i>", version: "<img src=x>\u202E", banner: "", scan_id,
   } });
   return [
     { type: "scan_started", occurred_at, data: { ...scan, hosts_total: 256 } },
-    { type: "scan_results", occurred_at, data: { scan_id, hosts: [host] } },
+    { type: "scan_results", occurred_at, data: { scan_id, hosts: [HOST] } },
     port(22), port(8000 + count),
     { type: "scan_complete", occurred_at, data: { ...scan, hosts_total: 256, hosts_up: 1, ports_open: 2, duration_seconds: 1.5 } },
   ];
@@ -88,7 +91,7 @@ function healthOf(): ProbeHealth {
     v: MESSAGE_VERSION, at: toInstant(Date.now()), version: "simulated", uptime_seconds: 60, cpu_percent: 3, load_1m: 0.1,
     memory: { rss_bytes: 9e7, available_bytes: 2e9, total_bytes: 4e9 }, disk: { free_bytes: 2e10, total_bytes: 3e10 }, temperature_celsius: null,
     capture: { frames: 1000, dropped: 0 }, queue: { events: 0, bytes: 0, oldest_at: null, dropped: 0 }, clock_offset_ms: 0,
-    interface: { name: "eth0", up: true, networks: [LAN] }, hosts: { online: 1, known: 1 },
+    interface: { name: "eth0", up: true, networks: [LAN] }, hosts: { online: 1, known: 1 }, traffic: TRAFFIC, coverage: COVERAGE,
   };
 }
 

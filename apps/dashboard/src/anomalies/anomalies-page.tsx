@@ -1,5 +1,4 @@
 import { ANOMALY_KINDS, type AnomalyRow } from "@lanthorn/contract";
-import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Choose, choicesOf } from "../fields/choose.tsx";
 import filters from "../fields/filters.module.css";
@@ -13,6 +12,7 @@ import { Answer, Empty } from "../states/answer.tsx";
 import { useCursorList } from "../states/use-list.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { Models, useModels } from "./models.tsx";
 import { NormalThings } from "./normal-things.tsx";
 
 const route = getRouteApi("/sensors/anomalies");
@@ -37,6 +37,7 @@ export function AnomaliesPage() {
         <Choose label="Kind" value={filter.kind} options={choicesOf(ANOMALY_KINDS, "Any kind")} onChange={(value) => set("kind", value)} />
         <Choose label="Alert" value={filter.is_alert} options={ALERTS} onChange={(value) => set("is_alert", value)} />
         <Choose label="Normal" value={filter.is_normal} options={NORMAL} onChange={(value) => set("is_normal", value)} />
+        {filter.device_id !== undefined && <Link to="/sensors/anomalies" search={(before) => ({ ...before, device_id: undefined })}>Of one device: show all</Link>}
       </div>
       <Panel title={anomalies.data ? `Anomalies: ${anomalies.data.total.toLocaleString("en")}` : "Anomalies"} isFlush>
         <Answer query={anomalies}>
@@ -53,6 +54,7 @@ export function AnomaliesPage() {
           ))}
         </Answer>
       </Panel>
+      <Models siteId={filter.site_id} />
       <NormalThings siteId={filter.site_id} />
     </Page>
   );
@@ -77,9 +79,7 @@ export function DeviceOf({ anomaly: { device_id: id, device, ip } }: { readonly 
 }
 
 function Watched({ siteId }: { readonly siteId: string | undefined }) {
-  const { rest } = useSession();
-  const models = useQuery({ queryKey: ["anomalies", "models"], queryFn: () => rest.listAnomalyModels({ per_page: 1000 }) });
-  const own = models.data?.data.filter(({ site_id: id }) => siteId === undefined || id === siteId).flatMap(({ state }) => (state === null ? [] : [state])) ?? [];
+  const own = useModels(siteId).data?.flatMap(({ state }) => (state === null ? [] : [state])) ?? [];
   if (own.length === 0) return <>What devices do that is not usual for them. No probe watches it now.</>;
   const sum = (field: "active" | "learning") => own.reduce((all, state) => all + state[field], 0).toLocaleString("en");
   return <>{sum("active")} devices are compared with what is usual for them, {sum("learning")} are learned.</>;

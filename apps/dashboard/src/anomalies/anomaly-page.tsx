@@ -6,6 +6,7 @@ import { Facts } from "../fields/facts.tsx";
 import { Button } from "../parts/button.tsx";
 import { Mark, SeverityMark } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
+import { formatMeasure } from "../sensors/measure.ts";
 import styles from "../sensors/sensors.module.css";
 import { useMay, useSession } from "../session/use-session.ts";
 import { Answer } from "../states/answer.tsx";
@@ -58,8 +59,8 @@ function Details({ anomaly }: { readonly anomaly: AnomalyDetails }) {
           <tbody>
             {anomaly.features.map((feature) => (
               <tr key={feature.name}>
-                <td className={styles["name"]}><Foreign text={feature.name.replaceAll("_", " ")} longest={80} /></td><td>{amount(feature.observed)}</td><td>{amount(feature.usual)}</td>
-                <td>{amount(feature.expected_low)} to {amount(feature.expected_high)}</td><td>{Math.round(feature.share * 100)} %</td>
+                <td className={styles["name"]}><Foreign text={feature.name.replaceAll("_", " ")} longest={80} /></td><td>{formatMeasure(feature.name, feature.observed)}</td><td>{formatMeasure(feature.name, feature.usual)}</td>
+                <td>{formatMeasure(feature.name, feature.expected_low)} to {formatMeasure(feature.name, feature.expected_high)}</td><td>{Math.round(feature.share * 100)} %</td>
               </tr>
             ))}
           </tbody>
@@ -72,7 +73,7 @@ function Details({ anomaly }: { readonly anomaly: AnomalyDetails }) {
             <tbody>
               {anomaly.site_series.map(({ name, at, observed, score }) => (
                 <tr key={name}>
-                  <td><Moment at={at} exact /></td><td className={styles["name"]}><Foreign text={name.replaceAll("_", " ")} longest={80} /></td><td>{amount(observed)}</td><td>{Math.round(score * 100)} %</td>
+                  <td><Moment at={at} exact /></td><td className={styles["name"]}><Foreign text={name.replaceAll("_", " ")} longest={80} /></td><td>{formatMeasure(name, observed)}</td><td>{Math.round(score * 100)} %</td>
                 </tr>
               ))}
             </tbody>
@@ -93,8 +94,4 @@ function Details({ anomaly }: { readonly anomaly: AnomalyDetails }) {
       </Panel>
     </>
   );
-}
-
-function amount(value: number): string {
-  return value.toLocaleString("en", { maximumFractionDigits: value < 10 ? 2 : 0 });
 }

@@ -9,6 +9,7 @@ import { Moment } from "../texts/moment.tsx";
 import { Page, Panel } from "../parts/page.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { useSites } from "../shell/site-switch.tsx";
+import { Behaviour } from "./behaviour/behaviour.tsx";
 import styles from "./device-page.module.css";
 import { EditDialog } from "./edit-dialog.tsx";
 import { History } from "./history.tsx";
@@ -53,6 +54,7 @@ export function DevicePage() {
                 <Identity device={profile} />
                 <Panel title={`Ports (${profile.ports.length})`} isFlush><Ports ports={profile.ports} /></Panel>
                 <Vulnerabilities cves={profile.cves} />
+                <Behaviour device={profile} />
               </div>
               <div className={styles["column"]}>
                 <Panel title="Where it is"><Whereabouts device={profile} /></Panel>

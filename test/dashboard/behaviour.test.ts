@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Collector, startCollector } from "../system/deployment.ts";
+import type { SimulatedProbe } from "../system/simulated-probe.ts";
+import { findFaults } from "./axe.ts";
+import { type RealBrowser, startBrowser } from "./browser.ts";
+import { logIn } from "./pages.ts";
+import { sayHostile } from "./world.ts";
+
+const ADMIN = { username: "admin", password: "only for this test" };
+const VIEWER = { username: "night-shift", password: "only for this test too" };
+
+let folder: string;
+let collector: Collector;
+let browser: RealBrowser;
+let probe: SimulatedProbe;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "lanthorn-behaviour-"));
+  collector = await startCollector({ dataDir: join(folder, "collector"), host: "127.0.0.1", env: { LANTHORN_ADMIN_PASSWORD: ADMIN.password } });
+  await collector.rest.createUser({ ...VIEWER, role: "viewer" });
+  probe = await sayHostile(collector);
+  browser = await startBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  probe?.close();
+  await collector?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function openDevice(page: Page): Promise<void> {
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("10.9.0.66");
+  await page.getByRole("option").filter({ hasText: "10.9.0.66" }).first().waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "What is usual for it" }).waitFor();
+}
+
+test("what probes have learned is listed with its devices; a viewer sees it and changes nothing", async () => {
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, VIEWER);
+  for (const key of ["g", "e"]) await page.keyboard.press(key);
+  await page.getByRole("navigation", { name: "Sensors" }).getByRole("link", { name: "Anomalies" }).press("Enter");
+  const models = page.locator("section").filter({ hasText: "What probes have learned" });
+  await models.getByRole("row").filter({ hasText: "<b>probe</b>" }).getByText("1 more were not trusted").waitFor();
+  expect(await page.getByRole("button", { name: /^(Freeze|Learn again|Reset)/ }).count()).toBe(0);
+  await models.getByRole("button", { name: "Show" }).press("Enter");
+  await page.getByText("1 device", { exact: true }).waitFor();
+  await page.getByLabel("State").selectOption("drifted");
+  await page.getByText("0 devices", { exact: true }).waitFor();
+  expect(await findFaults(page, "learned devices")).toEqual([]);
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test("a device's page draws what is usual for it by hour, and by keyboard it is frozen, learned again and forgotten", async () => {
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, ADMIN);
+  await openDevice(page);
+  await page.getByRole("img", { name: "By hour, Monday to Friday: the most is usual from 8 to 9 o'clock UTC, 1 MiB" }).waitFor();
+  await page.getByText("The probe is at an access port").waitFor();
+  await page.getByText("<img src=x>.example").waitFor();
+  expect(await findFaults(page, "behaviour")).toEqual([]);
+  await page.getByLabel("Days", { exact: true }).selectOption("weekends");
+  await page.getByText("no such day was learned yet").waitFor();
+  await page.getByLabel("Days", { exact: true }).selectOption("workdays");
+  await page.getByLabel("What", { exact: true }).selectOption("nxdomain_share");
+  await page.getByText("up to 30 % in an hour").waitFor();
+  await page.getByText("As a table").click();
+  await page.getByRole("row", { name: "8 10 % 30 % 7" }).waitFor();
+  expect(await findFaults(page, "behaviour as a table")).toEqual([]);
+  for (const [act, then] of [["Freeze", "frozen"], ["Learn again", "active"], ["Reset", "it does not know the device yet"]] as const) {
+    await page.getByRole("button", { name: `${act}: ` }).press("Enter");
+    await page.getByRole("button", { name: act, exact: true }).press("Enter");
+    await page.getByText("Done for 1 device.").waitFor();
+    expect(await findFaults(page, `${act} dialog`)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.getByText(then).first().waitFor();
+  }
+  expect(await page.locator("main img").count()).toBe(0);
+  expect((await collector.rest.listAuditRecords({ action: "anomaly_models" })).data.map(({ action }) => action)).toEqual(["anomaly_models.reset", "anomaly_models.freeze", "anomaly_models.freeze"]);
+  expect(faults).toEqual([]);
+  await context.close();
+});
