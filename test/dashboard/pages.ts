@@ -102,6 +102,7 @@ export const TOUR: readonly Tour[] = [
   { name: "users", title: /^Users/, go: byKeys("g", "u") },
   { name: "audit", title: /^Audit log/, go: byKeys("g", "t") },
   { name: "backups", title: /^Backups/, go: byKeys("g", "b") },
+  { name: "license", title: /^License/, go: byKeys("g", "y") },
 ];
 
 /** As much of a window as is looked at; its types are not those of Node. */

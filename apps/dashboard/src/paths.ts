@@ -15,5 +15,5 @@ export const PAGE_PATHS = [
   "/configurations", "/configurations/$deviceId",
   "/baselines",
   "/vault",
-  "/settings/integrations", "/settings/keys", "/settings/users", "/settings/audit", "/settings/backups",
+  "/settings/integrations", "/settings/keys", "/settings/users", "/settings/audit", "/settings/backups", "/settings/license",
 ] as const;

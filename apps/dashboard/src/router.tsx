@@ -130,6 +130,11 @@ const backups = createRoute({
   component: lazyRouteComponent(() => import("./backups/backups-page.tsx"), "BackupsPage"),
 });
 
+const license = createRoute({
+  getParentRoute: () => root, path: "/settings/license",
+  component: lazyRouteComponent(() => import("./license/license-page.tsx"), "LicensePage"),
+});
+
 const vault = createRoute({
   getParentRoute: () => root, path: "/vault",
   component: lazyRouteComponent(() => import("./vault/vault-page.tsx"), "VaultPage"),
@@ -165,7 +170,7 @@ export function createPages(basepath: string) {
       sensors, dns, dnsQueries, dnsLists, ids, idsRules, anomalies, anomaly, guards,
       map,
       ipam, prefix, configurations, configuration, baselines, vault,
-      sites, integrations, keys, users, audit, backups,
+      sites, integrations, keys, users, audit, backups, license,
     ]),
     basepath, parseSearch, stringifySearch, scrollRestoration: false, defaultPreload: false,
   });

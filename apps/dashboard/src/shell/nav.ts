@@ -4,7 +4,7 @@ import type { IconName } from "../parts/icon.tsx";
 export interface NavItem {
   readonly to: "/" | "/devices" | "/alerts" | "/live" | "/scans" | "/vulnerabilities" | "/captures" | "/sensors" | "/sites"
     | "/map" | "/ipam" | "/configurations" | "/baselines" | "/vault"
-    | "/settings/integrations" | "/settings/keys" | "/settings/users" | "/settings/audit" | "/settings/backups";
+    | "/settings/integrations" | "/settings/keys" | "/settings/users" | "/settings/audit" | "/settings/backups" | "/settings/license";
   readonly title: string;
   readonly icon: IconName;
   readonly keys: string;
@@ -31,4 +31,5 @@ export const NAV_ITEMS: readonly NavItem[] = [
   { to: "/settings/users", title: "Users", icon: "user", keys: "g u" },
   { to: "/settings/audit", title: "Audit log", icon: "log", keys: "g t" },
   { to: "/settings/backups", title: "Backups", icon: "backups", keys: "g b" },
+  { to: "/settings/license", title: "License", icon: "license", keys: "g y" },
 ];
