@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Collector, startCollector } from "../system/deployment.ts";
 import { findFaults } from "./axe.ts";
@@ -111,6 +112,82 @@ test("a view whose filter is not understood is said to be so, with what to do, i
   await page.getByText("No view is saved yet.").waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("alert").waitFor({ state: "detached" });
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test("columns are chosen and ordered by keyboard, kept for the next browser, in the address, and in a view", async () => {
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, ADMIN);
+  const open = async (of: Page) => {
+    for (const key of ["g", "d"]) await of.keyboard.press(key);
+    await settle(of, /^Devices/);
+    await of.getByRole("grid").getByText("printer-0").waitFor();
+  };
+  const heads = (of: Page) => of.getByRole("columnheader").allTextContents();
+  await open(page);
+  const usual = await heads(page);
+  expect(usual).toEqual(["State", "Name", "IP address", "MAC address", "Vendor", "Type", "System", "Open ports", "Last seen"]);
+  await page.keyboard.press("c");
+  for (const name of ["State", "MAC address", "Vendor", "System", "Open ports", "Last seen", "Site"]) await page.getByLabel(name, { exact: true }).press("Space");
+  for (let times = 0; times < 2; times += 1) await page.getByRole("button", { name: "Move Type up" }).press("Enter");
+  expect(await findFaults(page, "columns")).toEqual([]);
+  await page.getByRole("button", { name: "Show these" }).press("Enter");
+  const chosen = ["Name", "Type", "IP address", "Site"];
+  await expect.poll(() => heads(page)).toEqual(chosen);
+  expect(new URL(page.url()).searchParams.get("columns")).toBe("name,type,ip,site");
+  expect((await collector.rest.readPreferences()).columns.devices).toEqual(["name", "type", "ip", "site"]);
+  expect(await findFaults(page, "own columns")).toEqual([]);
+  await page.keyboard.press("v");
+  await page.getByLabel("Save it as").fill("Types");
+  await page.getByLabel("Save it as").press("Enter");
+  await page.getByText("Saved: Types").waitFor();
+  await page.keyboard.press("Escape");
+
+  const other = await browser.open();
+  await logIn(other.page, collector.url, ADMIN);
+  await open(other.page);
+  await expect.poll(() => heads(other.page)).toEqual(chosen);
+  await other.page.keyboard.press("c");
+  await other.page.getByRole("button", { name: "The usual ones" }).press("Enter");
+  await expect.poll(() => heads(other.page)).toEqual(usual);
+  await other.page.keyboard.press("v");
+  await other.page.getByRole("button", { name: "Types", exact: true }).press("Enter");
+  await expect.poll(() => heads(other.page)).toEqual(chosen);
+  for (const { id } of (await collector.rest.listViews()).data) await collector.rest.deleteView(id);
+  expect([faults, other.faults]).toEqual([[], []]);
+  await context.close();
+  await other.context.close();
+});
+
+test("rows change where they are and stay there; a device that comes or goes waits for a click", async () => {
+  const { page, context, faults } = await browser.open();
+  await page.clock.install();
+  await logIn(page, collector.url, ADMIN);
+  for (const key of ["g", "d"]) await page.keyboard.press(key);
+  await settle(page, /^Devices/);
+  const rows = page.getByRole("row").filter({ has: page.getByRole("gridcell") });
+  await rows.first().getByText("printer-0").waitFor();
+  const { data: [known] } = await collector.rest.listDevices({ search: "printer-1" });
+  await collector.rest.updateDevice(known?.id ?? "", { hostname: "renamed-1" });
+  const { id } = await collector.rest.createDevice({ ip: "10.9.1.1", hostname: "newcomer" });
+  // The next time that the list is asked for by itself.
+  await page.clock.fastForward(31_000);
+  const show = page.getByRole("button", { name: "1 new: show" });
+  await show.waitFor();
+  expect(await rows.allTextContents()).toEqual([0, 1, 2, 3, 4].map((index) => expect.stringContaining(index === 1 ? "renamed-1" : `10.9.2.${index + 1}`) as string));
+  await page.getByText("5 devices", { exact: true }).waitFor();
+  expect(await findFaults(page, "newcomers")).toEqual([]);
+  await show.press("Enter");
+  await page.getByText("6 devices", { exact: true }).waitFor();
+  await rows.first().getByText("newcomer").waitFor();
+  expect(await show.count()).toBe(0);
+  await collector.rest.deleteDevice(id);
+  await page.clock.fastForward(31_000);
+  await page.getByRole("button", { name: "1 gone: show" }).waitFor();
+  await rows.first().getByText("newcomer").waitFor();
+  await page.getByRole("button", { name: "1 gone: show" }).press("Enter");
+  await rows.first().getByText("printer-0").waitFor();
   expect(faults).toEqual([]);
   await context.close();
 });

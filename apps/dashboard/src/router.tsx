@@ -1,6 +1,7 @@
 import { AffectedCvesQuery, AlertsQuery, AnomaliesQuery, AuditQuery, BaselineDifferencesQuery, ConfigDiffQuery, DevicesQuery, DnsQueriesQuery, DnsStatsQuery, EventsQuery, IdsRulesQuery, IdsSiteQuery, IdsStatsQuery, IpamPrefixesQuery, PcapsQuery, ScansQuery, UsersQuery } from "@lanthorn/contract";
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, redirect, retainSearchParams } from "@tanstack/react-router";
 import { checkSearch, parseSearch, stringifySearch } from "./checked-search.ts";
+import { DevicesSearch } from "./devices/search.ts";
 import { MapSearch } from "./map/search.ts";
 import { Empty } from "./states/answer.tsx";
 import { ErrorNote } from "./states/error-note.tsx";
@@ -22,7 +23,7 @@ const overview = createRoute({
   component: lazyRouteComponent(() => import("./overview/overview-page.tsx"), "OverviewPage"),
 });
 const devices = createRoute({
-  getParentRoute: () => root, path: "/devices", validateSearch: checkSearch(DevicesQuery),
+  getParentRoute: () => root, path: "/devices", validateSearch: checkSearch(DevicesSearch),
   component: lazyRouteComponent(() => import("./devices/devices-page.tsx"), "DevicesPage"),
 });
 const device = createRoute({

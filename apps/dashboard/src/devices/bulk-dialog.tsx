@@ -13,14 +13,17 @@ import { parseTags } from "../texts/tags.ts";
 type Change = Parameters<ReturnType<typeof useSession>["rest"]["changeDevices"]>[0]["change"];
 
 /** Changes all devices that the filter leaves: as many as the list counts, or none where others match by now. */
-export function BulkDialog({ filter, total, onClose }: { readonly filter: DeviceFilter; readonly total: number; readonly onClose: () => void }) {
+export function BulkDialog({ filter, total, onChanged, onClose }: { readonly filter: DeviceFilter; readonly total: number; readonly onChanged: () => void; readonly onClose: () => void }) {
   const { rest } = useSession();
   const queries = useQueryClient();
   const ids = { add: useId(), remove: useId(), type: useId() };
   const [isEmpty, setEmpty] = useState(false);
   const save = useMutation({
     mutationFn: (change: Change) => rest.changeDevices({ filter: formatDeviceFilter(filter), expected_count: total, change }),
-    onSettled: () => void queries.invalidateQueries({ queryKey: ["devices"] }),
+    onSettled() {
+      void queries.invalidateQueries({ queryKey: ["devices"] });
+      onChanged();
+    },
   });
   const submit = withForm((fields) => {
     const change = changeOf(fields);

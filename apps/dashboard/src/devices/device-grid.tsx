@@ -1,14 +1,15 @@
-import type { DeviceFilter } from "@lanthorn/contract";
+import type { Device, DeviceFilter } from "@lanthorn/contract";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { type CSSProperties, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { type Command, useCommands } from "../keyboard/commands.ts";
 import { StaleNote, Waiting } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { COLUMNS, type Column } from "./columns.tsx";
+import { type Column, NARROW_COLUMNS, widthsOf } from "./columns.tsx";
 import styles from "./device-grid.module.css";
-import { useDevicePages } from "./use-device-pages.ts";
+import type { Waiting as NotShown } from "./rows/steady.ts";
+import { useDevicePages } from "./rows/use-device-pages.ts";
 
 const ROW_HEIGHT = 38;
 /** Of a list that was not answered yet. */
@@ -21,21 +22,27 @@ const ROWS_BEFORE = 2;
  * grid, at its top.
  * @param props.filter The same object while it says the same.
  */
-export function DeviceGrid({ filter, sort, onSort, empty, onTotal }: {
-  readonly filter: DeviceFilter; readonly sort: string; readonly onSort: (sort: string) => void; readonly empty: ReactNode;
-  readonly onTotal: (total: number | null) => void;
+export function DeviceGrid({ filter, sort, edition, columns, onSort, empty, onCount }: {
+  readonly filter: DeviceFilter; readonly sort: string; readonly columns: readonly Column[]; readonly onSort: (sort: string) => void; readonly empty: ReactNode;
+  /** Another one shows the list as it is now. */
+  readonly edition: number;
+  /** Told how many are shown, and what is there beside them. */
+  readonly onCount: (total: number | null, waiting: string) => void;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
   const [current, setCurrent] = useState(0);
   const [range, setRange] = useState({ first: 0, last: FIRST_ROWS });
   const query = useMemo(() => ({ ...filter, sort }), [filter, sort]);
-  const pages = useDevicePages(query, range.first, range.last);
+  const list = useMemo(() => ({ filter: query, edition }), [query, edition]);
+  const pages = useDevicePages(list, range.first, range.last);
+  const widths = useMemo(() => widthsOf(columns), [columns]);
   const total = pages.total ?? 0;
   const rows = useVirtualizer({
     count: total, getScrollElement: () => scroller.current, estimateSize: () => ROW_HEIGHT, overscan: 10, scrollPaddingStart: ROW_HEIGHT,
     onChange: ({ range: seen }) => seen && (seen.startIndex !== range.first || seen.endIndex !== range.last) && setRange({ first: seen.startIndex, last: seen.endIndex }),
   });
-  useEffect(() => onTotal(pages.total), [onTotal, pages.total]);
+  const waiting = textOf(pages.waiting);
+  useEffect(() => onCount(pages.total, waiting), [onCount, pages.total, waiting]);
   const move = (to: number) => {
     const next = Math.max(0, Math.min(total - 1, to));
     setCurrent(next);
@@ -49,7 +56,8 @@ export function DeviceGrid({ filter, sort, onSort, empty, onTotal }: {
     <div className={styles["frame"]}>
       {pages.error !== null && <StaleNote query={{ dataUpdatedAt: pages.dataUpdatedAt, refetch: (() => pages.refetch()) as never }} />}
       <div
-        ref={scroller} className={styles["scroller"]} role="grid" aria-label="Devices" aria-rowcount={total + 1} aria-colcount={COLUMNS.length} tabIndex={0}
+        ref={scroller} className={styles["scroller"]} role="grid" aria-label="Devices" aria-rowcount={total + 1} aria-colcount={columns.length} tabIndex={0}
+        style={{ "--all": widths.all, "--least": widths.least, "--narrow": widths.narrow } as CSSProperties}
         aria-activedescendant={`device-row-${current}`} aria-busy={pages.isFetching}
         onKeyDown={(event) => {
           const to = { ArrowDown: current + 1, ArrowUp: current - 1, Home: 0, End: total - 1, PageDown: current + 15, PageUp: current - 15 }[event.key];
@@ -59,11 +67,11 @@ export function DeviceGrid({ filter, sort, onSort, empty, onTotal }: {
         }}
       >
         <div className={`${styles["row"]} ${styles["head"]}`} role="row" aria-rowindex={1}>
-          {COLUMNS.map((column) => <HeadCell key={column.id} column={column} sort={sort} onSort={onSort} />)}
+          {columns.map((column) => <HeadCell key={column.id} column={column} sort={sort} onSort={onSort} />)}
         </div>
         <div role="rowgroup" className={styles["rows"]} style={{ height: rows.getTotalSize() }}>
           {rows.getVirtualItems().map(({ index, start }) => (
-            <Row key={index} index={index} start={start} isCurrent={index === current} device={pages.at(index)} onPoint={() => setCurrent(index)} />
+            <Row key={index} index={index} start={start} columns={columns} isCurrent={index === current} device={pages.at(index)} onPoint={() => setCurrent(index)} />
           ))}
         </div>
       </div>
@@ -71,8 +79,8 @@ export function DeviceGrid({ filter, sort, onSort, empty, onTotal }: {
   );
 }
 
-function Row({ index, start, isCurrent, device, onPoint }: {
-  readonly index: number; readonly start: number; readonly isCurrent: boolean; readonly onPoint: () => void;
+function Row({ index, start, columns, isCurrent, device, onPoint }: {
+  readonly index: number; readonly start: number; readonly columns: readonly Column[]; readonly isCurrent: boolean; readonly onPoint: () => void;
   readonly device: ReturnType<ReturnType<typeof useDevicePages>["at"]>;
 }) {
   return (
@@ -80,14 +88,26 @@ function Row({ index, start, isCurrent, device, onPoint }: {
       role="row" id={`device-row-${index}`} aria-rowindex={index + ROWS_BEFORE} aria-selected={isCurrent} className={styles["row"]}
       style={{ transform: `translateY(${start}px)` }} onPointerDown={onPoint}
     >
-      {COLUMNS.map(({ id, cell }, at) => (
+      {columns.map(({ id, cell }, at) => (
         <div key={id} role="gridcell" aria-colindex={at + 1} className={styles[id]}>
-          {device === undefined ? <span className={styles["blank"]} /> : id === "name" || (id === "ip" && device.hostname === "")
+          {device === undefined ? <span className={styles["blank"]} /> : isLink(columns, id, device)
             ? <Link to="/devices/$deviceId" params={{ deviceId: device.id }} tabIndex={-1}>{cell(device)}</Link> : cell(device)}
         </div>
       ))}
     </div>
   );
+}
+
+/** Whether a cell leads to the device: what it is called, or the first one where a phone does not show that. */
+function isLink(columns: readonly Column[], own: Column["id"], { hostname }: Device): boolean {
+  const isName = (id: Column["id"]) => id === "name" || (id === "ip" && hostname === "");
+  return isName(own) || (own === columns[0]?.id && !columns.slice(0, NARROW_COLUMNS).some(({ id }) => isName(id)));
+}
+
+/** Empty where all of the list is shown. */
+function textOf(waiting: NotShown | null): string {
+  if (waiting === null) return "";
+  return waiting.kind === "order" ? "The order has changed" : `${waiting.count.toLocaleString("en")} ${waiting.kind}`;
 }
 
 function HeadCell({ column: { id, title, sort: field }, sort, onSort }: { readonly column: Column; readonly sort: string; readonly onSort: (sort: string) => void }) {

@@ -12,12 +12,14 @@ import { Moment } from "../texts/moment.tsx";
 import { Page } from "../parts/page.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { BulkDialog } from "./bulk-dialog.tsx";
+import { columnsOf } from "./columns.tsx";
+import { ColumnsDialog } from "./columns-dialog.tsx";
 import { DefaultView } from "./default-view.tsx";
 import { DeviceGrid } from "./device-grid.tsx";
 import styles from "./devices-page.module.css";
 import { Facets } from "./facets.tsx";
 import { FilterBox } from "./filter-box.tsx";
-import type { Shown } from "./use-views.ts";
+import { type Shown, useKeptPreferences } from "./use-views.ts";
 import { ViewsDialog } from "./views-dialog.tsx";
 
 const route = getRouteApi("/devices");
@@ -25,12 +27,15 @@ const route = getRouteApi("/devices");
 /** Every device that the filter in the address leaves. */
 export function DevicesPage() {
   const { rest } = useSession();
-  const { sort = "ip", page: _page, per_page: _perPage, cursor: _cursor, ...given } = route.useSearch();
+  const { sort = "ip", columns: named, page: _page, per_page: _perPage, cursor: _cursor, ...given } = route.useSearch();
   const navigate = route.useNavigate();
-  const [total, setTotal] = useState<number | null>(null);
+  const [{ total, waiting }, setCount] = useState<{ readonly total: number | null; readonly waiting: string }>({ total: null, waiting: "" });
+  const onCount = useCallback((counted: number | null, beside: string) => setCount({ total: counted, waiting: beside }), []);
+  const [edition, setEdition] = useState(0);
+  const showNow = () => setEdition((before) => before + 1);
   /** What is changed is what was there when it was asked for, whatever the list is by now. */
   const [changing, setChanging] = useState<{ readonly filter: DeviceFilter; readonly total: number } | null>(null);
-  const [isChoosing, setChoosing] = useState(false);
+  const [dialog, setDialog] = useState<"views" | "columns" | null>(null);
   const mayEdit = useMay("devices:write");
   const [failure, setFailure] = useState<unknown>(null);
   const text = JSON.stringify(given);
@@ -38,12 +43,15 @@ export function DevicesPage() {
   const filter = useMemo(() => JSON.parse(text) as DeviceFilter, [text]);
 
   const setFilter = useCallback((next: DeviceFilter) => {
-    void navigate({ search: (before) => ({ sort: before.sort, site_id: next.site_id ?? before.site_id, ...next }), replace: true });
+    void navigate({ search: (before) => ({ sort: before.sort, columns: before.columns, site_id: next.site_id ?? before.site_id, ...next }), replace: true });
   }, [navigate]);
   const setSort = (next: string) => void navigate({ search: (before) => ({ ...before, sort: next }), replace: true });
-  const show = useCallback(({ filter: next, sort: order }: Shown) => {
-    void navigate({ search: (before) => ({ sort: order, site_id: next.site_id ?? before.site_id, ...next }), replace: true });
+  const show = useCallback(({ filter: next, sort: order, columns: shown }: Shown) => {
+    void navigate({ search: (before) => ({ sort: order, columns: shown.join(","), site_id: next.site_id ?? before.site_id, ...next }), replace: true });
   }, [navigate]);
+  const kept = useKeptPreferences().data?.columns.devices;
+  const columns = useMemo(() => columnsOf(named?.split(",") ?? kept ?? []), [named, kept]);
+  const setColumns = (names: readonly string[] | undefined) => void navigate({ search: (before) => ({ ...before, columns: names?.join(",") }), replace: true });
   const save = useCallback(() => {
     setFailure(null);
     rest.exportDevices({ ...filter, sort }).then((csv) => saveBlob("devices.csv", new Blob([csv], { type: "text/csv" }))).catch(setFailure);
@@ -52,16 +60,18 @@ export function DevicesPage() {
   const canChange = mayEdit && Object.keys(filter).length > 0 && total !== null && total > 0 && total <= MAX_BULK;
   useCommands(useMemo((): readonly Command[] => [
     { id: "export devices", title: "Export these devices as CSV", group: "This page", keys: "e", run: save },
-    { id: "saved views", title: "Saved views of devices", group: "This page", keys: "v", run: () => setChoosing(true) },
+    { id: "saved views", title: "Saved views of devices", group: "This page", keys: "v", run: () => setDialog("views") },
+    { id: "columns", title: "Columns of the list", group: "This page", keys: "c", run: () => setDialog("columns") },
     ...(canChange ? [{ id: "change devices", title: "Change all of these devices", group: "This page", keys: "b", run: () => setChanging({ filter, total }) } as const] : []),
   ], [save, canChange, filter, total]));
   return (
     <Page
-      title="Devices" isFull note={total === null ? "…" : `${total.toLocaleString("en")} ${total === 1 ? "device" : "devices"}`}
+      title="Devices" isFull note={<Count total={total} waiting={waiting} onShow={showNow} />}
       actions={(
         <>
           {canChange && <Button onClick={() => setChanging({ filter, total })}>Change all {total.toLocaleString("en")}</Button>}
-          <Button onClick={() => setChoosing(true)}>Views</Button>
+          <Button onClick={() => setDialog("views")}>Views</Button>
+          <Button onClick={() => setDialog("columns")}>Columns</Button>
           <Button onClick={save}><Icon name="download" />Export CSV</Button>
         </>
       )}
@@ -70,17 +80,28 @@ export function DevicesPage() {
         <div>
           <FilterBox filter={withoutSite(filter)} onChange={setFilter} />
           <Facets filter={filter} onChange={setFilter} />
-          <DefaultView isPlain={Object.keys(withoutSite(filter)).length === 0} onShow={show} onChoose={() => setChoosing(true)} />
+          <DefaultView isPlain={Object.keys(withoutSite(filter)).length === 0} onShow={show} onChoose={() => setDialog("views")} />
         </div>
         {failure !== null && <ErrorNote error={failure} onRetry={save} />}
         <DeviceGrid
-          key={JSON.stringify([filter, sort])} filter={filter} sort={sort} onSort={setSort} onTotal={setTotal}
+          key={JSON.stringify([filter, sort])} filter={filter} sort={sort} edition={edition} columns={columns} onSort={setSort} onCount={onCount}
           empty={<NoDevices filter={filter} onClear={() => setFilter({})} />}
         />
       </div>
-      {isChoosing && <ViewsDialog filter={withoutSite(filter)} sort={sort} onShow={show} onClose={() => setChoosing(false)} />}
-      {changing && <BulkDialog {...changing} onClose={() => setChanging(null)} />}
+      {dialog === "views" && <ViewsDialog filter={withoutSite(filter)} sort={sort} columns={columns} onShow={show} onClose={() => setDialog(null)} />}
+      {dialog === "columns" && <ColumnsDialog shown={columns} onShow={setColumns} onClose={() => setDialog(null)} />}
+      {changing && <BulkDialog {...changing} onChanged={showNow} onClose={() => setChanging(null)} />}
     </Page>
+  );
+}
+
+/** How many there are. What came or went meanwhile waits for a click: it would move rows under the pointer. */
+function Count({ total, waiting, onShow }: { readonly total: number | null; readonly waiting: string; readonly onShow: () => void }) {
+  return (
+    <span className={styles["count"]} role="status">
+      {total === null ? "…" : <span>{total.toLocaleString("en")} {total === 1 ? "device" : "devices"}</span>}
+      {waiting !== "" && <button type="button" onClick={onShow}>{waiting}: show</button>}
+    </span>
   );
 }
 

@@ -8,6 +8,8 @@ export interface Shown {
   readonly filter: DeviceFilter;
   /** Undefined for the list's own order. */
   readonly sort: string | undefined;
+  /** Empty for those that the list has anyway. */
+  readonly columns: readonly string[];
 }
 
 /** What a view shows, or in words why its filter is none: another version has saved it. */
@@ -20,7 +22,7 @@ export function useKeptPreferences() {
 }
 
 /** Reads a saved view. */
-export function readView({ filter, sort }: View): ReadView {
+export function readView({ filter, sort, columns }: View): ReadView {
   const read = parseDeviceFilter(filter);
-  return read.ok ? { ok: true, shown: { filter: read.filter, sort: sort === "" ? undefined : sort } } : { ok: false, message: read.message };
+  return read.ok ? { ok: true, shown: { filter: read.filter, sort: sort === "" ? undefined : sort, columns } } : { ok: false, message: read.message };
 }

@@ -10,12 +10,13 @@ import { Answer } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
 import { RemoveButton } from "../states/removal.tsx";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
+import type { Column } from "./columns.tsx";
 import { readView, type Shown, useKeptPreferences } from "./use-views.ts";
 import styles from "./views-dialog.module.css";
 
 /** Saved views of the list: choose one, save what is shown as one, begin with one, remove one. */
-export function ViewsDialog({ filter, sort, onShow, onClose }: {
-  readonly filter: DeviceFilter; readonly sort: string; readonly onShow: (shown: Shown) => void; readonly onClose: () => void;
+export function ViewsDialog({ filter, sort, columns, onShow, onClose }: {
+  readonly filter: DeviceFilter; readonly sort: string; readonly columns: readonly Column[]; readonly onShow: (shown: Shown) => void; readonly onClose: () => void;
 }) {
   const { rest } = useSession();
   const views = useQuery({ queryKey: ["views", "devices"], queryFn: () => rest.listViews({ list: "devices", per_page: 1000 }) });
@@ -25,7 +26,7 @@ export function ViewsDialog({ filter, sort, onShow, onClose }: {
   };
   return (
     <Dialog title="Saved views" onClose={onClose}>
-      <SaveForm filter={filter} sort={sort} />
+      <SaveForm filter={filter} sort={sort} columns={columns} />
       <div className={styles["views"]}>
         <Answer query={views}>
           {({ data }) => (data.length === 0 ? <p>No view is saved yet.</p> : <ul>{data.map((view) => <ViewRow key={view.id} view={view} onShow={show} />)}</ul>)}
@@ -35,14 +36,14 @@ export function ViewsDialog({ filter, sort, onShow, onClose }: {
   );
 }
 
-function SaveForm({ filter, sort }: { readonly filter: DeviceFilter; readonly sort: string }) {
+function SaveForm({ filter, sort, columns }: { readonly filter: DeviceFilter; readonly sort: string; readonly columns: readonly Column[] }) {
   const { rest } = useSession();
   const queries = useQueryClient();
   const mayShare = useMay("devices:write");
   const nameId = useId();
   const text = formatDeviceFilter(filter);
   const save = useMutation({
-    mutationFn: ({ name, shared }: { readonly name: string; readonly shared: boolean }) => rest.createView({ list: "devices", name, filter: text, sort, shared }),
+    mutationFn: ({ name, shared }: { readonly name: string; readonly shared: boolean }) => rest.createView({ list: "devices", name, filter: text, sort, columns: columns.map(({ id }) => id), shared }),
     onSuccess: () => void queries.invalidateQueries({ queryKey: ["views"] }),
   });
   return (

@@ -46,6 +46,8 @@ export type ViewsQuery = z.infer<typeof ViewsQuery>;
 const defaultView = (list: string) => Id.nullable().describe(`The view with which the list of ${list} begins. Null for none.`);
 const DefaultViews = z.object({ devices: defaultView("devices"), alerts: defaultView("alerts") });
 
+const Columns = z.object({ devices: fields.columns.describe("Names of the columns of the list of devices, in their order. Empty for the usual ones.") });
+
 /** How a person wants to see things, in every browser. */
 export const Preferences = z.object({
   theme: z.enum(["system", "light", "dark"]).describe("Colors: those of the system, light or dark."),
@@ -53,6 +55,7 @@ export const Preferences = z.object({
   single_keys: z.boolean().describe("Whether single keys are shortcuts."),
   site_id: Id.nullable().describe("The site with which pages begin. Null for all."),
   default_views: DefaultViews.describe("The views with which lists begin."),
+  columns: Columns.describe("Which columns lists have, where no view says it."),
 });
 export type Preferences = z.infer<typeof Preferences>;
 
@@ -60,6 +63,7 @@ export type Preferences = z.infer<typeof Preferences>;
 export const PreferencesUpdate = z.strictObject({
   theme: Preferences.shape.theme, zone: Preferences.shape.zone, single_keys: Preferences.shape.single_keys, site_id: Preferences.shape.site_id,
   default_views: z.strictObject(DefaultViews.shape).partial().describe("The views with which lists begin. Those left out stay."),
+  columns: z.strictObject(Columns.shape).partial().describe("Which columns lists have. Lists left out stay."),
 }).partial();
 export type PreferencesUpdate = z.infer<typeof PreferencesUpdate>;
 

@@ -11,7 +11,7 @@ export interface PreferencesService {
   update(caller: Caller, change: PreferencesUpdate): Promise<Preferences>;
 }
 
-const DEFAULTS: Preferences = { theme: "system", zone: "local", single_keys: true, site_id: null, default_views: { devices: null, alerts: null } };
+const DEFAULTS: Preferences = { theme: "system", zone: "local", single_keys: true, site_id: null, default_views: { devices: null, alerts: null }, columns: { devices: [] } };
 
 /** A view or a site that is no more is left out when they are read. */
 export function createPreferences({ store, audit }: { readonly store: WorkspaceStore; readonly audit: Audit }): PreferencesService {
@@ -28,7 +28,7 @@ export function createPreferences({ store, audit }: { readonly store: WorkspaceS
   return {
     read: async (identity) => shown(identity, await store.preferences(identity.userId)),
 
-    async update({ identity, actor }, { default_views: views = {}, ...change }) {
+    async update({ identity, actor }, { default_views: views = {}, columns = {}, ...change }) {
       await requireSite(store, identity.tenantId, change.site_id);
       for (const list of ["devices", "alerts"] as const) {
         const id = views[list];
@@ -36,7 +36,7 @@ export function createPreferences({ store, audit }: { readonly store: WorkspaceS
       }
       return store.transaction(async (trx) => {
         const before = await shown(identity, await store.holdPreferences(trx, identity.userId));
-        const after = { ...before, ...given(change), default_views: { ...before.default_views, ...given(views) } };
+        const after = { ...before, ...given(change), default_views: { ...before.default_views, ...given(views) }, columns: { ...before.columns, ...given(columns) } };
         await store.setPreferences(trx, { user_id: identity.userId, tenant_id: identity.tenantId, preferences: JSON.stringify(after) });
         await audit(trx, { actor, action: "preferences.update", target: { type: "user", id: identity.userId }, before, after });
         return after;

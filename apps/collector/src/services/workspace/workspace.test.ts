@@ -103,16 +103,17 @@ describe("preferences", () => {
   const read = async (who: TestTenant) => Preferences.parse((await call("GET", "/me/preferences", who)).body);
 
   test("are each user's own, and what is left out stays", async () => {
-    const defaults = { theme: "system", zone: "local", single_keys: true, site_id: null, default_views: { devices: null, alerts: null } };
+    const defaults = { theme: "system", zone: "local", single_keys: true, site_id: null, default_views: { devices: null, alerts: null }, columns: { devices: [] } };
     expect(await read(viewer)).toEqual(defaults);
     const view = await save(viewer, {});
     await call("PUT", "/me/preferences", viewer, { theme: "dark", default_views: { devices: view.id } });
-    const changed = await call("PUT", "/me/preferences", viewer, { zone: "utc", site_id: viewer.siteId });
-    expect(changed.body).toEqual({ ...defaults, theme: "dark", zone: "utc", site_id: viewer.siteId, default_views: { devices: view.id, alerts: null } });
+    await call("PUT", "/me/preferences", viewer, { columns: { devices: ["name", "seen"] } });
+    const changed = await call("PUT", "/me/preferences", viewer, { zone: "utc", site_id: viewer.siteId, columns: {} });
+    expect(changed.body).toEqual({ ...defaults, theme: "dark", zone: "utc", site_id: viewer.siteId, default_views: { devices: view.id, alerts: null }, columns: { devices: ["name", "seen"] } });
     expect([await read(viewer), await read(admin)]).toEqual([changed.body, defaults]);
     await call("DELETE", `/views/${view.id}`, viewer);
     expect((await read(viewer)).default_views).toEqual({ devices: null, alerts: null });
-    expect(((await call("GET", "/audit?action=preferences", admin)).body as List<AuditRecord>).data).toHaveLength(2);
+    expect(((await call("GET", "/audit?action=preferences", admin)).body as List<AuditRecord>).data).toHaveLength(3);
   });
 
   test("name nothing that their user does not see", async () => {
@@ -121,7 +122,7 @@ describe("preferences", () => {
     for (const change of [{ default_views: { devices: hidden.id } }, { default_views: { devices: alerts.id } }, { site_id: stranger.siteId }, { site_id: createId() }]) {
       expect((await call("PUT", "/me/preferences", viewer, change)).status).toBe(404);
     }
-    for (const change of [{ theme: "pink" }, { zone: "cet" }, { colour: "red" }, { default_views: { users: alerts.id } }]) {
+    for (const change of [{ theme: "pink" }, { zone: "cet" }, { colour: "red" }, { columns: { devices: ["<b>"] } }, { columns: { users: [] } }, { default_views: { users: alerts.id } }]) {
       expect((await call("PUT", "/me/preferences", viewer, change)).status).toBe(400);
     }
     expect((await read(viewer)).theme).toBe("system");
