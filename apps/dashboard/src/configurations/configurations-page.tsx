@@ -5,6 +5,7 @@ import { Presence } from "../parts/mark.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { DEVICE_TYPE_NAMES } from "../texts/device-type.ts";
+import { deviceName } from "../texts/device-name.ts";
 import { Foreign } from "../texts/foreign.tsx";
 
 const route = getRouteApi("/configurations");
@@ -28,7 +29,7 @@ export function ConfigurationsPage() {
               <tbody>
                 {data.map(({ id, hostname, ip, mac, device_type: type, presence_state: state }) => (
                   <tr key={id}>
-                    <td><Link to="/configurations/$deviceId" params={{ deviceId: id }}><Foreign text={hostname || ip || mac} longest={80} /></Link></td>
+                    <td><Link to="/configurations/$deviceId" params={{ deviceId: id }}><Foreign text={deviceName({ hostname, ip, mac })} longest={80} /></Link></td>
                     <td>{DEVICE_TYPE_NAMES[type]}</td><td><code>{ip}</code></td><td><Presence state={state} /></td>
                   </tr>
                 ))}

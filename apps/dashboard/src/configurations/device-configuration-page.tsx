@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { Page, Panel } from "../parts/page.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
+import { deviceName } from "../texts/device-name.ts";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { formatSize } from "../texts/size.ts";
@@ -22,7 +23,7 @@ export function DeviceConfigurationPage() {
   const known = device.data;
   return (
     <Page
-      title={known ? `Configuration of ${showForeign(known.hostname || known.ip || known.mac, 80)}` : "Configuration"}
+      title={known ? `Configuration of ${showForeign(deviceName(known), 80)}` : "Configuration"}
       note={<><Link to="/configurations">All network devices</Link> · <Link to="/devices/$deviceId" params={{ deviceId }}>The device</Link></>}
     >
       <Answer query={versions}>

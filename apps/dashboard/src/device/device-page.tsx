@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { Answer } from "../states/answer.tsx";
 import { Button } from "../parts/button.tsx";
+import { deviceName } from "../texts/device-name.ts";
 import { showForeign } from "../texts/foreign.tsx";
 import { Presence } from "../parts/mark.tsx";
 import { Moment } from "../texts/moment.tsx";
@@ -16,6 +17,7 @@ import { History } from "./history.tsx";
 import { Identity } from "./identity.tsx";
 import { Interfaces } from "./interfaces.tsx";
 import { Ports } from "./ports.tsx";
+import { Sameness } from "./sameness/sameness.tsx";
 import { Vulnerabilities } from "./vulnerabilities.tsx";
 import { Whereabouts } from "./whereabouts.tsx";
 
@@ -32,7 +34,7 @@ export function DevicePage() {
   const known = device.data;
   return (
     <Page
-      title={known ? showForeign(known.hostname || known.ip || known.mac, 80) : "Device"}
+      title={known ? showForeign(deviceName(known), 80) : "Device"}
       note={known && (
         <span className={styles["facts"]}>
           <Presence state={known.presence_state} />
@@ -54,11 +56,12 @@ export function DevicePage() {
                 <Identity device={profile} />
                 <Panel title={`Ports (${profile.ports.length})`} isFlush><Ports ports={profile.ports} /></Panel>
                 <Vulnerabilities cves={profile.cves} />
-                <Behaviour device={profile} />
+                <Behaviour key={profile.id} device={profile} />
               </div>
               <div className={styles["column"]}>
                 <Panel title="Where it is"><Whereabouts device={profile} /></Panel>
                 <Panel title="Interfaces and addresses" isFlush><Interfaces interfaces={profile.interfaces} /></Panel>
+                <Sameness key={profile.id} device={profile} />
                 <Panel title="What changed" isFlush><History history={profile.history} /></Panel>
               </div>
             </div>

@@ -1,4 +1,5 @@
 import type { DeviceProfile } from "@lanthorn/contract";
+import { deviceName } from "../texts/device-name.ts";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import styles from "./whereabouts.module.css";
@@ -15,7 +16,7 @@ export function Whereabouts({ device }: { readonly device: DeviceProfile }) {
           <span className={styles["cable"]}>
             <span>{showForeign(link.port_id, 40)}</span><span className={styles["line"]} aria-hidden="true" /><span>{showForeign(link.local_port, 40)}</span>
           </span>
-          <span className={styles["node"]}><Foreign text={device.hostname || device.ip || device.mac} longest={60} /></span>
+          <span className={styles["node"]}><Foreign text={deviceName(device)} longest={60} /></span>
           <span className={styles["by"]}>{link.protocol}, {link.state}, <Moment at={link.last_seen} /></span>
         </li>
       ))}

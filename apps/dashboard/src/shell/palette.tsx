@@ -4,6 +4,7 @@ import { type KeyboardEvent, useDeferredValue, useEffect, useId, useState } from
 import { clock } from "../clock.ts";
 import { useAllCommands } from "../keyboard/commands.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { deviceName } from "../texts/device-name.ts";
 import { showForeign } from "../texts/foreign.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Keys } from "./keys.tsx";
@@ -81,7 +82,7 @@ function useChoices(text: string): { readonly choices: readonly Choice[]; readon
   const ofCommands = commands.filter(({ id, title }) => id !== "palette" && title.toLowerCase().includes(words))
     .map(({ id, title, group, keys, run }) => ({ id, title, note: group, keys, run }));
   const ofDevices = words === "" ? [] : (found.data?.data ?? []).map((device): Choice => ({
-    id: device.id, title: showForeign(device.hostname || device.ip || device.mac, 80),
+    id: device.id, title: showForeign(deviceName(device), 80),
     note: showForeign([device.hostname === "" ? "" : device.ip, device.mac, device.vendor].filter(Boolean).join(" · "), 80),
     run: () => void navigate({ to: "/devices/$deviceId", params: { deviceId: device.id } }),
   }));

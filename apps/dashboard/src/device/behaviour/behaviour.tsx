@@ -8,6 +8,7 @@ import { ModelActions } from "../../sensors/model-actions.tsx";
 import { limitOfReach } from "../../sensors/reach.ts";
 import { useMay, useSession } from "../../session/use-session.ts";
 import { Answer } from "../../states/answer.tsx";
+import { deviceName } from "../../texts/device-name.ts";
 import { Foreign } from "../../texts/foreign.tsx";
 import { Moment } from "../../texts/moment.tsx";
 import styles from "./behaviour.module.css";
@@ -49,7 +50,7 @@ function AtProbe({ probe: { probe_id: probeId, name, problem, other_hosts: other
       <div className={styles["state"]}>
         <p><LifecycleMark lifecycle={lifecycle} /> {lifecycleText(lifecycle)}</p>
         <ModelActions
-          probeId={probeId} probe={name} device={{ id: device.id, name: device.hostname || device.ip || device.mac }}
+          probeId={probeId} probe={name} device={{ id: device.id, name: deviceName(device) }}
           acts={[lifecycle === "frozen" ? "learn" : "freeze", "reset"]}
         />
       </div>
