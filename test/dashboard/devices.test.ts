@@ -95,7 +95,7 @@ test("a view whose filter is not understood is said to be so, with what to do, i
   await collector.rest.updatePreferences({ default_views: { devices: view.id } });
   const newer = { ...view, filter: "type:toaster" };
   // As a collector answers that was updated while the page was open.
-  await page.route("**/api/v1/views?*", (route) => route.fulfill({ json: { data: [newer], meta: { total: 1, page: 1, per_page: 1000, next_cursor: null } } }));
+  await page.route(/\/api\/v1\/views\?/, (route) => route.fulfill({ json: { data: [newer], meta: { total: 1, page: 1, per_page: 1000, next_cursor: null } } }));
   await page.route(`**/api/v1/views/${view.id}`, (route) => (route.request().method() === "GET" ? route.fulfill({ json: newer }) : route.continue()));
   for (const key of ["g", "d"]) await page.keyboard.press(key);
   await settle(page, /^Devices/);
@@ -106,7 +106,7 @@ test("a view whose filter is not understood is said to be so, with what to do, i
   await page.getByText("Remove it, write the filter anew").waitFor();
   expect(await page.getByRole("button", { name: "Toasters", exact: true }).count()).toBe(0);
   expect(await findFaults(page, "unread view")).toEqual([]);
-  await page.unroute("**/api/v1/views?*");
+  await page.unroute(/\/api\/v1\/views\?/);
   await page.getByRole("button", { name: "Remove Toasters" }).press("Enter");
   await page.getByRole("button", { name: "Remove", exact: true }).press("Enter");
   await page.getByText("No view is saved yet.").waitFor();
@@ -129,8 +129,8 @@ test("columns are chosen and ordered by keyboard, kept for the next browser, in 
   const usual = await heads(page);
   expect(usual).toEqual(["State", "Name", "IP address", "MAC address", "Vendor", "Type", "System", "Open ports", "Last seen"]);
   await page.keyboard.press("c");
-  for (const name of ["State", "MAC address", "Vendor", "System", "Open ports", "Last seen", "Site"]) await page.getByLabel(name, { exact: true }).press("Space");
-  for (let times = 0; times < 2; times += 1) await page.getByRole("button", { name: "Move Type up" }).press("Enter");
+  for (const name of ["State", "MAC address", "Vendor", "System", "Open ports", "Last seen", "Site"]) await page.getByRole("checkbox", { name, exact: true }).press("Space");
+  for (let times = 0; times < 3; times += 1) await page.getByRole("button", { name: "Move Type up" }).press("Enter");
   expect(await findFaults(page, "columns")).toEqual([]);
   await page.getByRole("button", { name: "Show these" }).press("Enter");
   const chosen = ["Name", "Type", "IP address", "Site"];
@@ -188,6 +188,38 @@ test("rows change where they are and stay there; a device that comes or goes wai
   await rows.first().getByText("newcomer").waitFor();
   await page.getByRole("button", { name: "1 gone: show" }).press("Enter");
   await rows.first().getByText("printer-0").waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test("the filter is completed while it is written: words of the language, their values, and what devices have", async () => {
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, ADMIN);
+  for (const key of ["g", "d"]) await page.keyboard.press(key);
+  await settle(page, /^Devices/);
+  await page.keyboard.press("/");
+  const box = page.getByLabel("Filter devices");
+  const option = (name: string) => page.getByRole("option", { name, exact: true });
+  await page.keyboard.type("ty");
+  await option("type:").waitFor();
+  expect(await findFaults(page, "suggestions")).toEqual([]);
+  for (const key of ["ArrowDown", "Enter"]) await page.keyboard.press(key);
+  expect(await box.inputValue()).toBe("type:");
+  await page.keyboard.type("serv");
+  await option("server").waitFor();
+  for (const key of ["ArrowUp", "Enter"]) await page.keyboard.press(key);
+  expect(await box.inputValue()).toBe("type:server ");
+  await page.keyboard.type("vendor:corp");
+  await option("Acme_Corp").click();
+  expect(await box.inputValue()).toBe("type:server vendor:Acme_Corp ");
+  await page.getByText("1 device", { exact: true }).waitFor();
+  await page.keyboard.type("-t");
+  await option("-tag:").waitFor();
+  // What somebody writes to the end is not changed by Enter.
+  await page.keyboard.press("Enter");
+  expect(await box.inputValue()).toBe("type:server vendor:Acme_Corp -t");
+  await page.keyboard.press("Escape");
+  await page.getByRole("listbox", { name: "What may be written" }).waitFor({ state: "hidden" });
   expect(faults).toEqual([]);
   await context.close();
 });

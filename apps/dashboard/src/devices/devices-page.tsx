@@ -18,7 +18,7 @@ import { DefaultView } from "./default-view.tsx";
 import { DeviceGrid } from "./device-grid.tsx";
 import styles from "./devices-page.module.css";
 import { Facets } from "./facets.tsx";
-import { FilterBox } from "./filter-box.tsx";
+import { FilterBox } from "./filter/filter-box.tsx";
 import { type Shown, useKeptPreferences } from "./use-views.ts";
 import { ViewsDialog } from "./views-dialog.tsx";
 
@@ -78,7 +78,7 @@ export function DevicesPage() {
     >
       <div className={styles["content"]}>
         <div>
-          <FilterBox filter={withoutSite(filter)} onChange={setFilter} />
+          <FilterBox filter={withoutSite(filter)} siteId={filter.site_id} onChange={setFilter} />
           <Facets filter={filter} onChange={setFilter} />
           <DefaultView isPlain={Object.keys(withoutSite(filter)).length === 0} onShow={show} onChoose={() => setDialog("views")} />
         </div>

@@ -1,9 +1,10 @@
 import { DEVICE_FILTER_TERMS, type DeviceFilter, formatDeviceFilter, parseDeviceFilter } from "@lanthorn/contract";
 import { useEffect, useId, useMemo, useRef, useState } from "react";
-import { clock } from "../clock.ts";
-import { type Command, useCommands } from "../keyboard/commands.ts";
-import { Icon } from "../parts/icon.tsx";
+import { clock } from "../../clock.ts";
+import { type Command, useCommands } from "../../keyboard/commands.ts";
+import { Icon } from "../../parts/icon.tsx";
 import styles from "./filter-box.module.css";
+import { useSuggestions } from "./suggestions.tsx";
 
 /** A filter counts when somebody has stopped writing it: soon, but not at each letter of a long one, which the API's limit for a minute would not let through. */
 const PAUSES = { shortMs: 30, longMs: 300, most: 6, withinMs: 4000 } as const;
@@ -11,7 +12,7 @@ const PAUSES = { shortMs: 30, longMs: 300, most: 6, withinMs: 4000 } as const;
 const QUICK = ["state:online", "state:offline", "type:server", "type:router,switch,access_point", "type:printer", "type:camera,iot", "seen:>7d"] as const;
 
 /** Where the filter is written, in the language that API and command understand as well. */
-export function FilterBox({ filter, onChange }: { readonly filter: DeviceFilter; readonly onChange: (filter: DeviceFilter) => void }) {
+export function FilterBox({ filter, siteId, onChange }: { readonly filter: DeviceFilter; readonly siteId: string | undefined; readonly onChange: (filter: DeviceFilter) => void }) {
   const given = formatDeviceFilter(filter);
   const [text, setText] = useState(given);
   const written = useRef(given);
@@ -20,6 +21,7 @@ export function FilterBox({ filter, onChange }: { readonly filter: DeviceFilter;
   const input = useRef<HTMLInputElement>(null);
   const ids = { hint: useId(), message: useId() };
   const parsed = parseDeviceFilter(text);
+  const suggestions = useSuggestions({ text, siteId, onTake: setText, input });
 
   // The address has changed by another way than this box.
   useEffect(() => {
@@ -45,8 +47,13 @@ export function FilterBox({ filter, onChange }: { readonly filter: DeviceFilter;
         <input
           ref={input} type="search" value={text} aria-label="Filter devices" aria-describedby={`${ids.hint} ${ids.message}`} aria-invalid={!parsed.ok}
           placeholder='Name, address, or type:printer -tag:lab vendor:"Cisco" port:22 seen:<7d' spellCheck={false} autoComplete="off"
-          onChange={(event) => setText(event.target.value)}
+          {...suggestions.combobox}
+          onChange={(event) => {
+            setText(event.target.value);
+            suggestions.open();
+          }}
           onKeyDown={(event) => {
+            suggestions.onKeyDown(event);
             if (event.key !== "Escape") return;
             // Browsers would empty the field.
             event.preventDefault();
@@ -54,6 +61,7 @@ export function FilterBox({ filter, onChange }: { readonly filter: DeviceFilter;
           }}
         />
         <kbd>/</kbd>
+        {suggestions.list}
       </div>
       <p id={ids.hint} className={styles["hint"]}>Words before a colon: {DEVICE_FILTER_TERMS.join(", ")}. A comma means either, a minus sign not.</p>
       <p id={ids.message} className={styles["message"]} aria-live="polite">{parsed.ok ? "" : parsed.message}</p>
