@@ -2,6 +2,7 @@ import type { Alert } from "@lanthorn/contract";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
+import { CapturesOf } from "../captures/captures-of.tsx";
 import { type Command, useCommands } from "../keyboard/commands.ts";
 import { Button } from "../parts/button.tsx";
 import { Mark, SeverityMark } from "../parts/mark.tsx";
@@ -12,7 +13,6 @@ import { ErrorNote } from "../states/error-note.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import styles from "./alert-detail.module.css";
-import { Captures } from "./captures.tsx";
 import { Evidence } from "./evidence.tsx";
 import { MuteDialog } from "./mute-dialog.tsx";
 
@@ -57,7 +57,7 @@ function Detail({ alert }: { readonly alert: Alert }) {
         {alert.acknowledged_by !== null && <Fact name="Acknowledged"><Foreign text={alert.acknowledged_by} longest={80} />, <Moment at={alert.acknowledged_at} /></Fact>}
         {alert.resolved_by !== null && <Fact name="Resolved"><Foreign text={alert.resolved_by} longest={80} />, <Moment at={alert.resolved_at} /></Fact>}
       </dl>
-      <Captures alertId={alert.id} />
+      <CapturesOf of={{ alert_id: alert.id }}>{(list) => <section className={styles["captures"]}><h3>Captures</h3>{list}</section>}</CapturesOf>
       <Evidence events={alert.evidence} />
     </article>
   );

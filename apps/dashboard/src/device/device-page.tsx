@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { CapturesOf } from "../captures/captures-of.tsx";
 import { Answer } from "../states/answer.tsx";
 import { Button } from "../parts/button.tsx";
 import { deviceName } from "../texts/device-name.ts";
@@ -61,6 +62,7 @@ export function DevicePage() {
               <div className={styles["column"]}>
                 <Panel title="Where it is"><Whereabouts device={profile} /></Panel>
                 <Panel title="Interfaces and addresses" isFlush><Interfaces interfaces={profile.interfaces} /></Panel>
+                <CapturesOf of={{ device_id: profile.id }}>{(list) => <Panel title="Captures">{list}</Panel>}</CapturesOf>
                 <Sameness key={profile.id} device={profile} />
                 <Panel title="What changed" isFlush><History history={profile.history} /></Panel>
               </div>
