@@ -39,7 +39,7 @@ export function useKeyboard(): void {
     const onKeyDown = (event: KeyboardEvent) => {
       const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
       const isModified = event.ctrlKey || event.metaKey;
-      if (event.defaultPrevented || event.altKey || event.isComposing) return;
+      if (event.defaultPrevented || event.altKey || event.isComposing || (key === "Enter" && isPressed(event.target))) return;
       if (!isModified && (singleKeys === "off" || isTyping(event.target) || document.querySelector("dialog[open]"))) return;
       const sequence = first && event.timeStamp - first.atMs < SEQUENCE_MS ? `${first.key} ${key}` : null;
       const wanted = isModified ? [`mod+${key}`] : [...(sequence === null ? [] : [sequence]), key];
@@ -57,6 +57,11 @@ export function useKeyboard(): void {
 
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|SELECT|TEXTAREA)$/.test(target.tagName));
+}
+
+/** What Enter presses by itself. */
+function isPressed(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest("a[href], button, summary, [role=button]") !== null;
 }
 
 function replace(next: readonly Command[]): void {
