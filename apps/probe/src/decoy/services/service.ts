@@ -55,6 +55,9 @@ export interface Peer {
 /** @returns What reads the client's bytes, in the order in which they come. What it throws ends its connection and nothing else. */
 export type Service = (peer: Peer, stage: Stage) => (bytes: Buffer) => void;
 
+/** Of one client: one that asks and does not read is ended. */
+export const MAX_UNREAD_BYTES = 64 * 1024;
+
 /** How long a wrong password takes, as PAM has it. */
 export const REFUSAL_MS = 1500;
 

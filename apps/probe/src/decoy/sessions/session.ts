@@ -3,7 +3,7 @@ import type { Clock } from "@lanthorn/runtime";
 import type { Socket } from "node:net";
 import { type SecureContext, TLSSocket } from "node:tls";
 import { peekClientHello } from "../evidence/client-fingerprints.ts";
-import type { Peer, Service, Stage } from "../services/service.ts";
+import { MAX_UNREAD_BYTES, type Peer, type Service, type Stage } from "../services/service.ts";
 import { type IsBait, reportTo, type Witness } from "./reports.ts";
 
 /** What a session stands on. */
@@ -24,8 +24,8 @@ export interface SessionDeps {
 
 /** Nobody needs more to give a password. */
 const MAX_INPUT_BYTES = 128 * 1024;
-/** A client that asks and does not read. */
-const MAX_UNREAD_BYTES = 64 * 1024;
+/** What is said to one segment goes out together, or in such pieces. */
+const MAX_CORKED_BYTES = 16 * 1024;
 const MAX_SESSION_MS = 3_600_000;
 /** Beyond it the tasks of a session are a client that asks faster than it is answered. */
 const MAX_TASKS = 16;
@@ -71,7 +71,10 @@ export function openSession(socket: Socket, deps: SessionDeps): void {
       if (octets === 0) deps.witness.onStep("banner", "", "");
       octets += bytes.length;
       if (octets > MAX_INPUT_BYTES) return end();
+      const turn = stream;
+      turn.cork();
       guard(() => read(bytes));
+      turn.uncork();
     });
   };
   const startTls = () => {
@@ -100,8 +103,11 @@ function createPeer(now: () => Socket, deps: SessionDeps, { end, ...means }: { r
     send(data) {
       const socket = now();
       if (!socket.writable || data.length === 0) return;
-      if (socket.writableLength > MAX_UNREAD_BYTES) end();
-      else socket.write(toBuffer(data));
+      if (socket.writableLength > MAX_UNREAD_BYTES) return end();
+      socket.write(toBuffer(data));
+      if (socket.writableCorked === 0 || socket.writableLength < MAX_CORKED_BYTES) return;
+      socket.uncork();
+      socket.cork();
     },
     end(data = "") {
       const socket = now();

@@ -26,8 +26,10 @@ export interface Shell {
 
 const [BACKSPACE, DELETE, INTERRUPT, END_OF_INPUT, ESCAPE] = ["\b", "\u007f", "\u0003", "\u0004", "\u001b"];
 const MAX_LINE = 1024;
-/** Beyond them the shell says nothing more. */
-const MAX_COMMANDS = 300;
+/** Beyond them, empty ones too, the shell says nothing more. */
+const MAX_LINES = 300;
+/** What is typed at once is answered at once; nobody reads more. */
+const MAX_TURN_CHARACTERS = 64 * 1024;
 const MAX_PARTS = 16;
 /** Where a terminal's own sequence ends. */
 const FINAL = /[@-~]/;
@@ -36,16 +38,18 @@ const WORD = /"([^"]*)"|'([^']*)'|[^\s"']+/g;
 /** Does not begin yet. */
 export function createShell({ peer, stage, username, transcript, send, onExit }: ShellDeps): Shell {
   const state: ShellState = { username, directory: homeOf(username), stage };
-  let [line, commands, isEscape, wasReturn] = ["", 0, false, false];
+  const output = collectOutput(transcript, send);
+  let [line, lines, isEscape, wasReturn, isOver] = ["", 0, false, false, false];
   const say = (text: string) => {
-    const shown = text.replaceAll("\n", "\r\n");
-    transcript.add("o", shown);
-    send(shown);
+    if (lines <= MAX_LINES && !output.add(text)) isOver = true;
+  };
+  const endTurn = () => {
+    output.flush();
+    if (isOver) onExit();
   };
   const prompt = () => say(`${username}@${stage.hostname}:${state.directory === homeOf(username) ? "~" : state.directory}${username === "root" ? "#" : "$"} `);
   const execute = (whole: string): string => {
-    commands += 1;
-    if (commands > MAX_COMMANDS) return "";
+    if (whole === "" || lines > MAX_LINES) return "";
     peer.reached("command", username, whole);
     // Without a system behind it a pipe is its first part.
     return whole.split(/;|&&|\|\|/, MAX_PARTS).map((part) => runPart(part.trim(), state, { peer, stage })).join("");
@@ -53,12 +57,14 @@ export function createShell({ peer, stage, username, transcript, send, onExit }:
   const enter = () => {
     const whole = line.trim();
     line = "";
+    lines += 1;
     say("\n");
     if (/^(?:exit|logout|quit)\b/.test(whole)) {
       say("logout\n");
-      return onExit();
+      isOver = true;
+      return;
     }
-    if (whole !== "") say(execute(whole));
+    say(execute(whole));
     prompt();
   };
   const typeOne = (character: string) => {
@@ -73,10 +79,11 @@ export function createShell({ peer, stage, username, transcript, send, onExit }:
       say("\b \b");
     } else if (character === INTERRUPT) {
       line = "";
+      lines += 1;
       say("^C\n");
       prompt();
     } else if (character === END_OF_INPUT) {
-      if (line === "") onExit();
+      isOver ||= line === "";
     } else if (character >= " " && line.length < MAX_LINE) {
       line += character;
       say(character);
@@ -87,17 +94,40 @@ export function createShell({ peer, stage, username, transcript, send, onExit }:
     begin() {
       say(`Linux ${stage.hostname} 5.10.0-33-amd64 #1 SMP Debian 5.10.226-1 (2024-10-03) x86_64\n\nThe programs included with the Debian GNU/Linux system are free software;\nthe exact distribution terms for each program are described in the\nindividual files in /usr/share/doc/*/copyright.\n\nDebian GNU/Linux comes with ABSOLUTELY NO WARRANTY, to the extent\npermitted by applicable law.\n`);
       prompt();
+      endTurn();
     },
     type(bytes) {
+      if (isOver) return;
       const text = bytes.toString("utf8");
       transcript.add("i", text);
-      for (const character of text) typeOne(character);
+      for (const character of text) if (!isOver) typeOne(character);
+      endTurn();
     },
-    execute(whole) {
+    execute(given) {
+      const whole = given.slice(0, MAX_LINE);
+      lines += 1;
       transcript.add("i", `${whole}\n`);
-      const said = execute(whole);
-      transcript.add("o", said.replaceAll("\n", "\r\n"));
-      return said;
+      const answer = execute(whole);
+      transcript.add("o", answer.replaceAll("\n", "\r\n"));
+      return answer;
+    },
+  };
+}
+
+/** What one turn says goes out as one. */
+function collectOutput(transcript: Transcript, send: (text: string) => void) {
+  let said = "";
+  return {
+    /** @returns Whether somebody may still read it. */
+    add(text: string): boolean {
+      said += text.replaceAll("\n", "\r\n");
+      return said.length <= MAX_TURN_CHARACTERS;
+    },
+    flush(): void {
+      if (said === "") return;
+      transcript.add("o", said);
+      send(said);
+      said = "";
     },
   };
 }

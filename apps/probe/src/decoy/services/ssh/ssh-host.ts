@@ -6,7 +6,7 @@ import { writeFileAtomically } from "../../../atomic-file.ts";
 import { type Peer, REFUSAL_MS, type Stage } from "../service.ts";
 import { serveShells } from "./ssh-shells.ts";
 
-/** In the order of OpenSSH 8.4, without what the library cannot do: the exchange of groups, and UMAC. */
+/** In the order of OpenSSH 8.4, without what the library cannot do: the exchange of groups, UMAC, and compression, which it undoes without a bound. */
 const ALGORITHMS: Algorithms = {
   kex: [
     "curve25519-sha256", "curve25519-sha256@libssh.org", "ecdh-sha2-nistp256", "ecdh-sha2-nistp384", "ecdh-sha2-nistp521", "diffie-hellman-group16-sha512",
@@ -15,7 +15,7 @@ const ALGORITHMS: Algorithms = {
   serverHostKey: ["rsa-sha2-512", "rsa-sha2-256", "ssh-rsa", "ecdsa-sha2-nistp256", "ssh-ed25519"],
   cipher: ["chacha20-poly1305@openssh.com", "aes128-ctr", "aes192-ctr", "aes256-ctr", "aes128-gcm@openssh.com", "aes256-gcm@openssh.com"],
   hmac: ["hmac-sha2-256-etm@openssh.com", "hmac-sha2-512-etm@openssh.com", "hmac-sha1-etm@openssh.com", "hmac-sha2-256", "hmac-sha2-512", "hmac-sha1"],
-  compress: ["none", "zlib@openssh.com"],
+  compress: ["none"],
 };
 
 /** Those that Debian makes. */

@@ -1,8 +1,8 @@
 /** Shells of SSH for who was let in with bait. @see RFC 4254 sections 6 and 7 */
 import type { Connection, ServerChannel, Session } from "ssh2";
 import { createTranscript } from "../../evidence/transcript.ts";
-import type { Peer, Stage } from "../service.ts";
-import { createShell } from "../shell/shell.ts";
+import { MAX_UNREAD_BYTES, type Peer, type Stage } from "../service.ts";
+import { createShell, type Shell } from "../shell/shell.ts";
 
 interface Guest {
   readonly peer: Peer;
@@ -13,6 +13,8 @@ interface Guest {
 /** MaxSessions. */
 const MAX_CHANNELS = 10;
 const MAX_SIZE = 500;
+/** Clients take 32 KiB. The library cuts what it sends into such packets, for ever where they are empty. */
+const MIN_PACKET_OCTETS = 1024;
 
 /** Serves shells and commands; forwarding and files are reported and refused. Nothing connects out. */
 export function serveShells(client: Connection, guest: Guest): void {
@@ -43,14 +45,12 @@ function serveSession(session: Session, guest: Guest): void {
   session.on("env", (accept) => accept?.());
   session.on("window-change", (accept) => accept?.());
   session.on("shell", (accept) => {
-    const { shell } = open(accept(), guest, size);
-    shell.begin();
+    open(accept(), guest, size)?.shell.begin();
   });
   session.on("exec", (accept, _, { command }) => {
-    const { channel, shell } = open(accept(), guest, size);
-    channel.write(shell.execute(command));
-    channel.exit(0);
-    channel.end();
+    const opened = open(accept(), guest, size);
+    opened?.send(opened.shell.execute(command));
+    opened?.leave();
   });
   session.on("sftp", (_, reject) => {
     peer.reached("command", username, "asked for sftp");
@@ -58,7 +58,14 @@ function serveSession(session: Session, guest: Guest): void {
   });
 }
 
-function open(channel: ServerChannel, { peer, stage, username }: Guest, size: { readonly columns: number; readonly rows: number }) {
+/** @param channel Undefined where the session has one already. @returns Null where nothing can be said. */
+function open(channel: ServerChannel | undefined, { peer, stage, username }: Guest, size: { readonly columns: number; readonly rows: number }): { readonly shell: Shell; readonly send: (text: string) => void; readonly leave: () => void } | null {
+  if (!channel) return null;
+  const { packetSize } = channel.outgoing as { readonly packetSize: number };
+  if (packetSize < MIN_PACKET_OCTETS) {
+    peer.stream.destroy();
+    return null;
+  }
   const transcript = createTranscript(peer.now().getTime(), peer.monotonic, size);
   let isOpen = true;
   const finish = () => {
@@ -69,13 +76,16 @@ function open(channel: ServerChannel, { peer, stage, username }: Guest, size: { 
   channel.on("close", finish);
   channel.on("error", finish);
   peer.onEnd(finish);
-  const shell = createShell({
-    peer, stage, username, transcript, send: (text) => void channel.write(text),
-    onExit() {
-      channel.exit(0);
-      channel.end();
-    },
-  });
+  const send = (text: string) => {
+    if (text === "" || !channel.writable) return;
+    if (channel.writableLength + peer.stream.writableLength > MAX_UNREAD_BYTES) peer.stream.destroy();
+    else channel.write(text);
+  };
+  const leave = () => {
+    channel.exit(0);
+    channel.end();
+  };
+  const shell = createShell({ peer, stage, username, transcript, send, onExit: leave });
   channel.on("data", (bytes: Buffer) => shell.type(bytes));
-  return { channel, shell };
+  return { shell, send, leave };
 }

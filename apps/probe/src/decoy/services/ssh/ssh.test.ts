@@ -62,6 +62,32 @@ test("of who was let in commands are answered, and forwarding is refused", async
   expect(decoys.counts.failures).toBe(0);
 });
 
+test("nothing is inflated, and who asks and does not read is ended", async () => {
+  const packed = new Client();
+  const failed = once(packed, "error") as Promise<[Error & ClientErrorExtensions]>;
+  packed.connect({ sock: await connectTo(decoys.portOf("ssh"), "127.0.3.8"), username: "backup", password: "Blue-Heron-4", algorithms: { compress: ["zlib@openssh.com"] } });
+  expect((await failed)[0].level).toBe("handshake");
+  const client = await enter("127.0.3.9");
+  const channel = await new Promise<ClientChannel>((resolve, reject) => void client.shell((error, opened) => (error ? reject(error) : resolve(opened))));
+  channel.on("error", () => undefined);
+  const ended = new Promise<void>((resolve) => void client.on("close", () => resolve()));
+  // Each line is answered with 30 KiB; what they are together is more than the channel's window of two megabytes, and less input than a session has.
+  channel.write("cd /etc\r");
+  for (let line = 0; line < 100; line += 1) channel.write(`cat ${"passwd ".repeat(100)}\r`);
+  await ended;
+});
+
+test("whoever takes packets of no length is ended, before anything is cut into them", async () => {
+  const client = await enter("127.0.3.10");
+  const protocol = Reflect.get(client, "_protocol") as { session: (channel: number, window: number, packetOctets: number) => void };
+  const open = protocol.session.bind(protocol);
+  protocol.session = (channel, window) => open(channel, window, 0);
+  const ended = new Promise<void>((resolve) => void client.on("close", () => resolve()));
+  client.shell(() => undefined);
+  await ended;
+  expect(decoys.counts.failures).toBe(0);
+});
+
 test("passwords are refused and counted; the host key stays the same", async () => {
   const first = await login("127.0.3.1", "root", "toor");
   expect(first.level).toBe("client-authentication");
@@ -73,7 +99,7 @@ test("says what it is before it is asked, and ends who speaks something else", a
   await converse(await connectTo(decoys.portOf("ssh"), "127.0.3.3"), [[/^SSH-2\.0-OpenSSH_8\.4p1 Debian-5\+deb11u3\r\n/, "SSH-2.0-libssh2_1.0\r\n"]], /diffie-hellman-group14-sha256,kex-strict-s-v00@openssh.com[^]*ssh-ed25519/);
   await expect.poll(() => lastOf("127.0.3.3")).toMatchObject({ stage: "banner", detail: "libssh2_1.0" });
   const client = await connectTo(decoys.portOf("ssh"), "127.0.3.4");
-  const closed = new Promise((resolve) => void client.once("close", resolve));
+  const closed = new Promise<void>((resolve) => void client.on("close", () => resolve()));
   client.resume().write("GET / HTTP/1.1\r\n\r\n");
   await closed;
   await expect.poll(() => lastOf("127.0.3.4")?.stage).toBe("banner");
