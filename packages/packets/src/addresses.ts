@@ -99,6 +99,12 @@ export function parseIp(text: string): Uint8Array | null {
   return text.includes(":") ? parseIpv6(text) : parseIpv4(text);
 }
 
+/** @returns The address without the interface by which this machine alone knows it, as in `fe80::1%eth0`. @see RFC 4007 section 11 */
+export function withoutZone(address: string): string {
+  const zone = address.indexOf("%");
+  return zone < 0 ? address : address.slice(0, zone);
+}
+
 /** True when both hold the same bytes. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;

@@ -1,4 +1,5 @@
 /** Who sees what is done at a decoy, and whether it counts. */
+import { withoutZone } from "@lanthorn/packets";
 import { type Clock, createId } from "@lanthorn/runtime";
 import type { EvidenceQueue } from "../evidence/evidence-queue.ts";
 import { createRecent } from "../sessions/recent.ts";
@@ -11,7 +12,7 @@ import type { Ladder, Step } from "./ladder.ts";
 /** Where it is done. */
 export type WitnessedPlace = Pick<Step, "decoy" | "destination" | "destinationPort" | "isProven" | "service">;
 
-/** Decides once for each who comes: whoever is exempt is counted, and nothing more is known of them. @returns Who was touched already. */
+/** Decides once for each who comes: whoever is exempt is counted, and nothing more is known of them. @param source With its zone or without. @returns Who was touched already. */
 export type CallWitness = (place: WitnessedPlace, source: string, sourcePort: number) => Witness;
 
 /** Fingerprints that were reported; those of whom nothing came for an hour are forgotten. */
@@ -23,7 +24,8 @@ export function createWitnesses({ ladder, guesses, evidence, exemptions, tests, 
   readonly clock: Pick<Clock, "monotonic" | "now">; readonly keepPasswords: boolean;
 }): CallWitness {
   const known = createRecent<boolean>(MAX_KNOWN, KNOWN_MS);
-  return (place, source, sourcePort) => {
+  return (place, sender, sourcePort) => {
+    const source = withoutZone(sender);
     const { decoy, service, destinationPort: port } = place;
     const isTest = exemptions.isOwn(source) && tests.take(decoy, port, clock.monotonic());
     const isExempt = !isTest && exemptions.take(source, port, new Date(clock.now()));

@@ -21,6 +21,7 @@ export interface DecoysListener extends Pick<SocketListener, "close"> {
 }
 
 const RATE: ChannelRate = { messages: 100, bytes: 512 * 1024 };
+const LOG_MS = 60_000;
 
 /**
  * Begins at once, and tries again where it cannot.
@@ -36,6 +37,16 @@ export function listenForDecoys(path: string, deps: {
   let isRunning = false;
   let exemptions: readonly DecoyExemption[] = [];
   const toMessage = (): ToDecoys => ({ kind: "exemptions", exemptions: [...exemptions, ...deps.collector()] });
+  let [unread, loggedMs] = [0, Number.NEGATIVE_INFINITY];
+  const isTaken = <T>(given: T | null, take: (given: T) => boolean): boolean => {
+    if (given !== null) return take(given);
+    unread += 1;
+    if (deps.clock.monotonic() - loggedMs >= LOG_MS) {
+      loggedMs = deps.clock.monotonic();
+      deps.log.warn({ unread }, "what the decoys report cannot be read, and is left out: lanthorn-decoy must be of the same version as the probe");
+    }
+    return true;
+  };
   const listener = listenOnSocket<FromDecoys, ToDecoys>(path, {
     who: "the decoys", incoming: FromDecoys, rate: RATE, clock: deps.clock, log: deps.log, onAllGone: () => (isRunning = false),
     onMessage(message, answer) {
@@ -44,13 +55,13 @@ export function listenForDecoys(path: string, deps: {
         [state, isRunning] = [message.state, true];
         answer(toMessage());
       } else if (message.kind === "hit") {
-        if (!deps.onHit(message.hit)) return;
+        if (!isTaken(message.hit, deps.onHit)) return;
         answer({ kind: "taken", number: message.number });
-        if (message.hit.is_test) trials.seen(message.hit);
+        if (message.hit?.is_test === true) trials.seen(message.hit);
       } else if (message.kind === "test-expected") trials.armed(message.number, message.place);
       else if (message.kind === "evidence") {
-        if (deps.onEvidence(message.evidence)) answer({ kind: "evidence-taken", number: message.number });
-      } else if (deps.onCredentials(message.credentials)) answer({ kind: "credentials-taken", number: message.number });
+        if (isTaken(message.evidence, deps.onEvidence)) answer({ kind: "evidence-taken", number: message.number });
+      } else if (isTaken(message.credentials, deps.onCredentials)) answer({ kind: "credentials-taken", number: message.number });
     },
   });
   const trials = createDecoyTrials({

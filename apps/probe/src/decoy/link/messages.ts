@@ -23,10 +23,11 @@ const TrialPlace = z.object({ address: IpAddress, port: Port.min(1), transport: 
 /** Where a decoy is tested: the first of its services that is served. */
 export type TrialPlace = z.infer<typeof TrialPlace>;
 
-/** What is reported has numbers, by which the daemon says that it is written down: those of hits, of credentials and of evidence. */
+/** What is reported has numbers, by which the daemon says that it is written down: those of hits, of credentials and of evidence. Null came as something else: it is taken, too, for it would be nothing else when it came again. */
 export const FromDecoys = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("hit"), number: Count, hit: ReportedHit }), z.object({ kind: z.literal("credentials"), number: Count, credentials: HoneypotCredentials }),
-  z.object({ kind: z.literal("evidence"), number: Count, evidence: HoneypotEvidence }),
+  z.object({ kind: z.literal("hit"), number: Count, hit: ReportedHit.nullable().catch(null) }),
+  z.object({ kind: z.literal("credentials"), number: Count, credentials: HoneypotCredentials.nullable().catch(null) }),
+  z.object({ kind: z.literal("evidence"), number: Count, evidence: HoneypotEvidence.nullable().catch(null) }),
   z.object({ kind: z.literal("state"), state: ReportedState }), z.object({ kind: z.literal("test-expected"), number: Count, place: TrialPlace.nullable() }),
 ]);
 export type FromDecoys = z.infer<typeof FromDecoys>;

@@ -1,5 +1,6 @@
 /** Who asks, and how much: nobody gets more than their share, and a sender who is made up gets no more than they sent. */
 import { BlockList, isIPv6 } from "node:net";
+import { withoutZone } from "@lanthorn/packets";
 import type { Clock } from "@lanthorn/runtime";
 
 /** One address; of IPv6 a network of 64 bits, which one host may fill with addresses. */
@@ -67,11 +68,6 @@ const MAPPED = "::ffff:";
 function isIn(list: BlockList, address: string): boolean {
   const plain = address.startsWith(MAPPED) && address.includes(".") ? address.slice(MAPPED.length) : withoutZone(address);
   return list.check(plain, isIPv6(plain) ? "ipv6" : "ipv4");
-}
-
-function withoutZone(address: string): string {
-  const zone = address.indexOf("%");
-  return zone < 0 ? address : address.slice(0, zone);
 }
 
 /** The first four groups of 16 bits, as they are written; where they are shortened, the whole address. */

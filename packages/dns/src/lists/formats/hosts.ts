@@ -1,5 +1,5 @@
 /** Files of hosts: an address and the names that have it. @see hosts(5) */
-import { formatIp, parseIp } from "@lanthorn/packets";
+import { formatIp, parseIp, withoutZone } from "@lanthorn/packets";
 import { bodyOf, PLAIN_BLOCK, type RuleBody } from "../list-rule.ts";
 import { eachLine, emitName, type LineParser, type ListOptions, REASON, withoutComment } from "../line-parser.ts";
 
@@ -19,6 +19,7 @@ export function createHostsParser({ mayRewrite }: Pick<ListOptions, "mayRewrite"
   return eachLine((text, emit) => {
     const [first = "", ...names] = splitWords(withoutComment(text, "#"));
     if (first === "" || first.startsWith("!")) return null;
+    // As `fe80::1%lo0` of a Mac's own file.
     const address = parseIp(withoutZone(first));
     if (address === null) return REASON.noAddress;
     if (names.length === 0 || names.length > MAX_NAMES) return "names no host, or too many";
@@ -29,12 +30,6 @@ export function createHostsParser({ mayRewrite }: Pick<ListOptions, "mayRewrite"
     const reasons = own.map((name) => emitName(name, "exact", body, emit));
     return reasons.find((reason) => reason !== null) ?? null;
   });
-}
-
-/** `fe80::1%lo0` of a Mac's own file. */
-function withoutZone(address: string): string {
-  const at = address.indexOf("%");
-  return at < 0 ? address : address.slice(0, at);
 }
 
 /** Words between spaces and tabs. */
