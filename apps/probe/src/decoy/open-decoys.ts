@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { DecoyReport } from "@lanthorn/contract/uplink";
-import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import type { Clock, Log } from "@lanthorn/runtime";
 import { ProbeError } from "../errors.ts";
 import { createEvidenceQueue } from "./evidence/evidence-queue.ts";
 import { createExemptions, type Exemptions } from "./ladder/exemptions.ts";
@@ -16,6 +16,7 @@ import { hostnameOf, type OpenPlace, openPlaces, type PlaceDeps, type ServedPlac
 import { isDatagramService } from "./services/names.ts";
 import { SERVICES } from "./services/table.ts";
 import { createAnswerLimits } from "./sessions/answer-limits.ts";
+import { createFailureLog } from "./sessions/failure-log.ts";
 import type { IsBait } from "./sessions/reports.ts";
 import { openSession } from "./sessions/session.ts";
 import { createSessionTable, type SessionTable } from "./sessions/session-table.ts";
@@ -49,12 +50,13 @@ export async function openDecoys(settings: DecoysSettings, { clock, log, ownAddr
   const exemptions = createExemptions(settings.exempt, ownAddresses);
   const sessions = createSessionTable(settings.max_sessions);
   const counts = { connections: 0, failures: 0, vanished: 0 };
+  const logFailure = createFailureLog(log, clock);
   const callWitness = createWitnesses({ ladder, guesses, evidence, exemptions, tests, clock, keepPasswords: settings.report_passwords });
   const [serving, endServing] = serve({
     callWitness, sessions, counts, clock, isBait: (username, isPassword) => settings.bait.some((one) => one.username === username && isPassword(one.password)),
     onFailure(error, service) {
       counts.failures += 1;
-      log.error({ service, reason: describeError(error) }, "a decoy's service failed; its connection was closed");
+      logFailure(error, service);
     },
   });
   const opened = await openPlaces(settings, serving);

@@ -31,8 +31,8 @@ export const https: Service = (peer, stage) => {
 /** Reads requests one after the other. @param onRequest It calls `next` when it has answered, for the next one to be read. @returns What takes the bytes. */
 export function createRequestReader(onRequest: (request: HttpRequest, next: () => void) => void, onBad: () => void): (bytes: Buffer) => void {
   let held = Buffer.alloc(0);
-  let isBusy = false;
-  const take = () => {
+  let [isBusy, isTaking] = [false, false];
+  const takeAll = () => {
     while (!isBusy) {
       const request = readRequest(held);
       if (request === null) return;
@@ -44,6 +44,13 @@ export function createRequestReader(onRequest: (request: HttpRequest, next: () =
         take();
       });
     }
+  };
+  /** What is answered at once goes on in the loop that is there: thousands of requests may come together. */
+  const take = () => {
+    if (isTaking) return;
+    isTaking = true;
+    takeAll();
+    isTaking = false;
   };
   return (bytes) => {
     held = Buffer.concat([held, bytes]);

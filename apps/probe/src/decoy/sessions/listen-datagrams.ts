@@ -40,6 +40,8 @@ export async function listenForDatagrams(address: string, port: number, deps: Da
   // An answer that cannot be sent is one that does not come.
   socket.on("error", () => undefined);
   socket.on("message", (datagram, { address: source, port: sourcePort }) => {
+    // No system sends from there, and nothing can be answered.
+    if (sourcePort === 0) return;
     const witness = callers.of(`${source} ${sourcePort}`, clock.monotonic(), () => deps.callWitness(source, sourcePort));
     try {
       deps.read(datagram, createCaller(socket, { address, source, sourcePort, asked: datagram.length, witness }, deps));

@@ -60,11 +60,11 @@ export function createTransferTable(clock: Pick<Clock, "after">): TransferTable 
       return {
         send(bytes) {
           if (isOver) return;
-          sending += 1;
           socket.send(bytes, peerPort, peer, () => {
             sending -= 1;
             closeUnused();
           });
+          sending += 1;
         },
         close: finish,
       };
