@@ -60,6 +60,15 @@ test("who sends without end is cut off", async () => {
   await expect.poll(() => decoys.sessions.size).toBe(0);
 });
 
+test("who sends nothing holds no place of those who send files", async () => {
+  decoys = await openForTest(["print"]);
+  decoys.listen();
+  for (let host = 1; host <= 64; host += 1) await connectTo(decoys.portOf("print"), `127.0.4.${host}`);
+  const client = await connectTo(decoys.portOf("print"));
+  client.resume().end("page");
+  await expect.poll(() => decoys.evidence.flatMap(({ files }) => files)).toMatchObject([{ octets: 4, is_kept: true }]);
+});
+
 test("a port that is in use is one service less; where none can be served it says why", async () => {
   decoys = await openForTest(["ftp"]);
   const taken = { service: "ftp", port: decoys.portOf("ftp") };

@@ -15,7 +15,7 @@ test("files are kept by their hash, once, for their owner alone; beyond a file's
   const own = join(folder, "files");
   const store = createFileStore(own, (error) => expect(error).toBe(null));
   const send = (text: string) => {
-    const file = store.begin();
+    const file = store.begin("192.0.2.9");
     file?.add(Buffer.from(text));
     return file?.end();
   };
@@ -23,22 +23,31 @@ test("files are kept by their hash, once, for their owner alone; beyond a file's
   const name = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
   await expect.poll(() => readFileSync(join(own, name), "utf8")).toBe("abc");
   expect([readdirSync(own), statSync(join(own, name)).mode & 0o777]).toEqual([[name], 0o400]);
-  const long = store.begin();
+  const long = store.begin("192.0.2.9");
   expect([long?.add(Buffer.alloc(MAX_FILE_BYTES)), long?.add(Buffer.alloc(1)), long?.end()?.octets]).toEqual([true, false, MAX_FILE_BYTES]);
   for (let number = 0; number < 1022; number += 1) expect(send(`${number}`)?.isKept).toBe(true);
   expect(send("one more")).toMatchObject({ isKept: false, octets: 8 });
   await expect.poll(() => readdirSync(own).length).toBe(1024);
   // What another process finds there counts.
-  const file = createFileStore(own, (error) => expect(error).toBe(null)).begin();
+  const file = createFileStore(own, (error) => expect(error).toBe(null)).begin("192.0.2.9");
   file?.add(Buffer.from("one more"));
   expect(file?.end()?.isKept).toBe(false);
 });
 
 test("files that come at once have bounds in number and in memory", () => {
   const store = createFileStore(join(folder, "none"), (error) => expect(error).toBe(null));
-  const coming = Array.from({ length: 65 }, () => store.begin());
+  const coming = Array.from({ length: 65 }, (_, index) => store.begin(`192.0.2.${index >> 3}`));
   expect(coming.filter((file) => file === null).length).toBe(1);
   expect(coming.slice(0, 5).map((file) => file?.add(Buffer.alloc(MAX_FILE_BYTES)))).toEqual([true, true, true, true, false]);
+});
+
+test("of one source eight files come at once, and leave room for others", () => {
+  const store = createFileStore(join(folder, "none"), (error) => expect(error).toBe(null));
+  const coming = Array.from({ length: 9 }, () => store.begin("192.0.2.9"));
+  expect(coming.filter((file) => file === null).length).toBe(1);
+  expect(store.begin("192.0.2.10")).not.toBeNull();
+  coming[0]?.end();
+  expect(store.begin("192.0.2.9")).not.toBeNull();
 });
 
 test("a transcript is asciicast, says where it ends, and is never longer than what is reported; where nobody typed there is none", () => {

@@ -23,8 +23,8 @@ export interface ComingFile {
 
 /** Takes files. */
 export interface FileKeeper {
-  /** @returns Null where too many are coming at this time. */
-  begin(): ComingFile | null;
+  /** To be called when there is something of it. @returns Null where too many are coming at this time, of all or of this source. */
+  begin(source: string): ComingFile | null;
 }
 
 /** Of one file: tools and scripts are smaller. */
@@ -32,6 +32,7 @@ export const MAX_FILE_BYTES = 1024 * 1024;
 /** Of those that are coming: they are in memory. */
 const MAX_COMING_BYTES = 4 * 1024 * 1024;
 const MAX_COMING = 64;
+const MAX_COMING_OF_SOURCE = 8;
 /** On the disk. The first are kept: a flood does not push them out. */
 const QUOTA_BYTES = 64 * 1024 * 1024;
 const QUOTA_FILES = 1024;
@@ -39,7 +40,8 @@ const QUOTA_FILES = 1024;
 /** @param folder Made at the first file. Only its owner may read it. */
 export function createFileStore(folder: string, onFailure: (error: unknown) => void): FileKeeper {
   const kept = new Map(listFiles(folder));
-  let [keptBytes, comingBytes, coming] = [[...kept.values()].reduce((sum, octets) => sum + octets, 0), 0, 0];
+  const coming = new Set<{ readonly source: string }>();
+  let [keptBytes, comingBytes] = [[...kept.values()].reduce((sum, octets) => sum + octets, 0), 0];
   const keep = (sha256: string, bytes: Buffer): boolean => {
     if (kept.has(sha256)) return true;
     if (kept.size >= QUOTA_FILES || keptBytes + bytes.length > QUOTA_BYTES) return false;
@@ -54,9 +56,10 @@ export function createFileStore(folder: string, onFailure: (error: unknown) => v
     return true;
   };
   return {
-    begin() {
-      if (coming >= MAX_COMING) return null;
-      coming += 1;
+    begin(source) {
+      if (coming.size >= MAX_COMING || [...coming].filter((one) => one.source === source).length >= MAX_COMING_OF_SOURCE) return null;
+      const slot = { source };
+      coming.add(slot);
       let [parts, octets, isOver] = [[] as Uint8Array[], 0, false];
       return {
         add(bytes) {
@@ -69,7 +72,7 @@ export function createFileStore(folder: string, onFailure: (error: unknown) => v
         end() {
           if (isOver) return null;
           isOver = true;
-          coming -= 1;
+          coming.delete(slot);
           comingBytes -= octets;
           const bytes = Buffer.concat(parts);
           parts = [];

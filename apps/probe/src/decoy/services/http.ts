@@ -98,7 +98,7 @@ function answer(peer: Peer, stage: Stage, request: HttpRequest, next: () => void
 }
 
 function keepFile(peer: Peer, { files }: Stage, { method, path, bytes }: HttpRequest): void {
-  const file = files.begin();
+  const file = files.begin(peer.address);
   file?.add(bytes);
   const kept = file?.end();
   if (kept) peer.gave(kept, path);

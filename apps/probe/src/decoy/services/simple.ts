@@ -1,4 +1,5 @@
 /** Services that need to know nothing of what they are sent. */
+import type { ComingFile } from "../evidence/file-store.ts";
 import { type Service, withName } from "./service.ts";
 
 const TARPIT_LINE_MS = 10_000;
@@ -12,13 +13,16 @@ export const banner: Service = (peer, stage) => {
 /** A raw print port: it takes what it is sent, and is silent. */
 export const print: Service = (peer, stage) => {
   let octets = 0;
-  const file = stage.files.begin();
+  let file: ComingFile | null = null;
   peer.onEnd(() => {
     const kept = file?.end();
     if (kept) peer.gave(kept, "what was sent to print");
   });
   return (bytes) => {
-    if (octets === 0) peer.reached("file", "", "sent something to print");
+    if (octets === 0) {
+      peer.reached("file", "", "sent something to print");
+      file = stage.files.begin(peer.address);
+    }
     octets += bytes.length;
     file?.add(bytes);
   };

@@ -57,15 +57,17 @@ export async function listenForDatagrams(address: string, port: number, deps: Da
   function createCaller(from: Socket, given: { readonly address: string; readonly source: string; readonly sourcePort: number; readonly asked: number; readonly witness: Witness }, { isBait, transfers, randomBytes }: DatagramDeps): Caller {
     const { source, sourcePort, asked, witness } = given;
     const room = limits.room(source, asked, clock.monotonic());
-    const send = (bytes: Uint8Array, by: (bytes: Uint8Array) => void) => {
-      if (bytes.length === 0 || bytes.length > room.mostRoom) return;
-      limits.sent(source, asked, bytes.length, clock.monotonic());
-      by(bytes);
+    const maySend = (octets: number): boolean => {
+      if (octets === 0 || octets > room.mostRoom) return false;
+      limits.sent(source, asked, octets, clock.monotonic());
+      return true;
     };
     return {
       address: source, port: sourcePort, ...room, ...reportTo(witness, isBait), random: randomBytes, now: () => new Date(clock.now()),
-      answer: (bytes) => send(bytes, (whole) => from.send(whole, sourcePort, source)),
-      openTransfer: (read, onEnd) => (room.mostRoom === 0 ? null : transfers.open({ address: given.address, peer: source, peerPort: sourcePort, read, onEnd, onFailure: deps.onFailure })),
+      answer(bytes) {
+        if (maySend(bytes.length)) from.send(bytes, sourcePort, source);
+      },
+      openTransfer: (read, onEnd) => (room.mostRoom === 0 ? null : transfers.open({ address: given.address, peer: source, peerPort: sourcePort, mayBegin: maySend, read, onEnd, onFailure: deps.onFailure })),
     };
   }
 }

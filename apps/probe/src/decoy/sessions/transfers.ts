@@ -6,30 +6,48 @@ import type { Transfer } from "../services/datagrams/service.ts";
 
 /** Those that there are. */
 export interface TransferTable {
-  /** @returns Null where there are too many. */
+  /**
+   * Of those to which nothing came, whose addresses may be forged, the oldest ends where there is no room.
+   * @param given.mayBegin Whether the first datagram may be sent, of so many octets. Each that comes to the port is answered once, and with no more octets than it has.
+   * @returns Null where there are too many, of all or of this peer.
+   */
   open(given: {
-    readonly address: string; readonly peer: string; readonly peerPort: number; readonly read: (bytes: Buffer) => void; readonly onEnd: () => void; readonly onFailure: (error: unknown) => void;
+    readonly address: string; readonly peer: string; readonly peerPort: number; readonly mayBegin: (octets: number) => boolean;
+    readonly read: (bytes: Buffer) => void; readonly onEnd: () => void; readonly onFailure: (error: unknown) => void;
   }): Transfer | null;
   close(): void;
 }
 
 const MAX_TRANSFERS = 64;
+const MAX_OF_PEER = 8;
 /** Where nothing comes. */
 const IDLE_MS = 15_000;
 /** A transfer of a megabyte takes 2,048 datagrams. */
 const MAX_DATAGRAMS = 8192;
 
+interface Open {
+  readonly peer: string;
+  /** It goes on, and nothing has come to its port, which nobody knows but who was sent something from there. */
+  isSilent: boolean;
+  readonly finish: () => void;
+}
+
 /** @returns One without any. */
 export function createTransferTable(clock: Pick<Clock, "after">): TransferTable {
-  const open = new Map<Socket, () => void>();
+  const open = new Map<Socket, Open>();
+  const makeRoom = (): boolean => {
+    if (open.size < MAX_TRANSFERS) return true;
+    [...open.values()].find(({ isSilent }) => isSilent)?.finish();
+    return open.size < MAX_TRANSFERS;
+  };
   return {
-    open({ address, peer, peerPort, read, onEnd, onFailure }) {
-      if (open.size >= MAX_TRANSFERS) return null;
+    open({ address, peer, peerPort, mayBegin, read, onEnd, onFailure }) {
+      if ([...open.values()].filter((one) => one.peer === peer).length >= MAX_OF_PEER || !makeRoom()) return null;
       const socket = createSocket({ type: isIPv6(address) ? "udp6" : "udp4" });
-      let [received, sending, isOver] = [0, 0, false];
+      let [received, sending, room, isOver] = [0, 0, 0, false];
       const finish = () => {
         if (isOver) return;
-        isOver = true;
+        [isOver, one.isSilent] = [true, false];
         cancel();
         onEnd();
         closeUnused();
@@ -38,7 +56,8 @@ export function createTransferTable(clock: Pick<Clock, "after">): TransferTable 
         if (isOver && sending === 0 && open.delete(socket)) socket.close();
       };
       let cancel = clock.after(IDLE_MS, finish);
-      open.set(socket, finish);
+      const one: Open = { peer, isSilent: true, finish };
+      open.set(socket, one);
       socket.on("error", () => {
         sending = 0;
         finish();
@@ -48,6 +67,7 @@ export function createTransferTable(clock: Pick<Clock, "after">): TransferTable 
         cancel();
         cancel = clock.after(IDLE_MS, finish);
         received += 1;
+        [one.isSilent, room] = [false, bytes.length];
         if (received > MAX_DATAGRAMS) return finish();
         try {
           read(bytes);
@@ -59,7 +79,8 @@ export function createTransferTable(clock: Pick<Clock, "after">): TransferTable 
       socket.bind({ address, port: 0, exclusive: true });
       return {
         send(bytes) {
-          if (isOver) return;
+          if (isOver || (received === 0 ? !mayBegin(bytes.length) : bytes.length > room)) return;
+          room = 0;
           socket.send(bytes, peerPort, peer, () => {
             sending -= 1;
             closeUnused();
@@ -70,7 +91,7 @@ export function createTransferTable(clock: Pick<Clock, "after">): TransferTable 
       };
     },
     close() {
-      for (const finish of open.values()) finish();
+      for (const { finish } of open.values()) finish();
     },
   };
 }

@@ -143,6 +143,20 @@ test("TFTP: what is written is kept by its hash; what is too long ends with an e
   socket.close();
 });
 
+test("TFTP: a flood of questions is answered a few times, whatever port the answers come from", async () => {
+  const [flood, other] = [await openClient("127.0.5.8"), await openClient("127.0.5.9")];
+  const read = Buffer.from("\0\u0001x\0octet\0", "latin1");
+  for (let left = 299; left > 0; left -= 1) flood.say("tftp", read);
+  await new Promise<void>((resolve) => {
+    flood.socket.send(read, decoys.portOf("tftp"), "127.0.0.1", () => resolve());
+  });
+  other.say("tftp", read);
+  await expect.poll(() => other.answers.length).toBe(1);
+  expect(flood.answers.length).toBeLessThanOrEqual(30);
+  flood.socket.close();
+  other.socket.close();
+});
+
 test("datagrams without sense are touches, and harm nothing", async () => {
   const { socket, say } = await openClient("127.0.5.7");
   const random = seededRandom(19);

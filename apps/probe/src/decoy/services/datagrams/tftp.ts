@@ -1,5 +1,5 @@
 /** A server of files that has none, and takes what it is sent. @see RFC 1350, RFC 2347 */
-import type { FileKeeper, KeptFile } from "../../evidence/file-store.ts";
+import type { ComingFile, FileKeeper, KeptFile } from "../../evidence/file-store.ts";
 import type { Caller, DatagramService, Transfer } from "./service.ts";
 
 const OPCODE = { read: 1, write: 2, data: 3, acknowledge: 4, error: 5 } as const;
@@ -29,8 +29,7 @@ function readStrings(datagram: Buffer): readonly string[] {
 
 function receive(caller: Caller, files: FileKeeper, name: string): void {
   caller.reached("command", "", `write ${name}`);
-  const file = files.begin();
-  if (!file) return caller.answer(error("full", caller.room));
+  let file: ComingFile | null = null;
   let expected = 1;
   const transfer: Transfer | null = caller.openTransfer((bytes) => {
     if (!transfer || bytes.length < 4 || bytes.readUInt16BE(0) !== OPCODE.data) return;
@@ -39,7 +38,9 @@ function receive(caller: Caller, files: FileKeeper, name: string): void {
     if (block === (expected - 1 & 0xffff)) return transfer.send(acknowledge(block));
     if (block !== expected) return;
     const data = bytes.subarray(4, 4 + BLOCK_OCTETS);
-    if (!file.add(data)) {
+    // Who only asks to write may have forged the address.
+    file ??= files.begin(caller.address);
+    if (!file?.add(data)) {
       transfer.send(error("full", bytes.length));
       return finish();
     }
@@ -47,12 +48,9 @@ function receive(caller: Caller, files: FileKeeper, name: string): void {
     transfer.send(acknowledge(block));
     expected = expected + 1 & 0xffff;
     if (bytes.length - 4 < BLOCK_OCTETS) finish();
-  }, () => keep(caller, name, file.end()));
+  }, () => keep(caller, name, file?.end() ?? null));
   const finish = () => transfer?.close();
-  if (!transfer) {
-    file.end();
-    return caller.answer(error("full", caller.room));
-  }
+  if (!transfer) return caller.answer(error("full", caller.room));
   transfer.send(acknowledge(0));
 }
 

@@ -5,7 +5,7 @@ import { answerCommand, homeOf, type ShellState } from "./answers.ts";
 
 /** What a shell stands on. */
 export interface ShellDeps {
-  readonly peer: Pick<Peer, "gave" | "reached">;
+  readonly peer: Pick<Peer, "address" | "gave" | "reached">;
   readonly stage: Stage;
   readonly username: string;
   readonly transcript: Transcript;
@@ -141,7 +141,7 @@ function runPart(part: string, state: ShellState, { peer, stage }: Pick<ShellDep
   const said = answerCommand(words, state);
   const name = target?.trim().split(/\s/, 1)[0] ?? "";
   if (name === "" || name.startsWith("/dev/null") || name.startsWith("&")) return name === "" ? said : "";
-  const file = stage.files.begin();
+  const file = stage.files.begin(peer.address);
   file?.add(Buffer.from(said));
   const kept = file?.end();
   if (kept) peer.gave(kept, name);
