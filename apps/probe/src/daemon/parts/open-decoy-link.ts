@@ -41,6 +41,6 @@ export function openDecoyLink({ configuration, identity, replay, random, clock, 
 }
 
 function toEvent(hit: ReportedHit, mac: string): HoneypotHit {
-  const { connections, techniques, since, last_at: lastAt, is_test: isTest, ...same } = hit;
+  const { connections, techniques, since, last_at: lastAt, is_test: isTest, left_out: _, ...same } = hit;
   return { ...same, detail: describeHit(hit), source_mac: mac, count: connections, mitre_techniques: techniques, since: toInstant(since), last_at: toInstant(lastAt), ...(isTest && { is_test: true }) };
 }

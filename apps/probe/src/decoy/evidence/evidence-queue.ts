@@ -3,8 +3,8 @@ import type { HoneypotEvidence } from "@lanthorn/contract/uplink";
 
 /** What waits. */
 export interface EvidenceQueue {
-  /** What there is no room for is counted. */
-  add(evidence: HoneypotEvidence): void;
+  /** @returns False where there is no room. */
+  add(evidence: HoneypotEvidence): boolean;
   /** Sends what waits. @param send Whether it went out. */
   flush(nowMs: number, send: (number: number, evidence: HoneypotEvidence) => boolean): void;
   /** The daemon has written down the message of this number. */
@@ -37,10 +37,10 @@ export function createEvidenceQueue(): EvidenceQueue {
       const own = 512 + (evidence.transcript?.length ?? 0);
       if (waiting.length >= MAX_WAITING || characters + own > MAX_CHARACTERS) {
         leftOut += 1;
-        return;
+        return false;
       }
       characters += own;
-      waiting.push({ evidence, characters: own, sent: null });
+      return waiting.push({ evidence, characters: own, sent: null }) > 0;
     },
     flush(nowMs, send) {
       for (const one of waiting.filter(({ sent }) => !sent || nowMs - sent.atMs >= RESEND_MS).slice(0, MAX_OF_FLUSH)) {

@@ -27,6 +27,8 @@ export interface Step {
 export interface Ladder {
   /** @param atMs Since the epoch. @param nowMs Of the clock that only rises, as for `flush`. @returns The incident's id; null where there is no room for it. */
   climb(step: Step, atMs: number, nowMs: number): string | null;
+  /** There was no room for so many pieces of its evidence. */
+  leaveOut(step: Pick<Step, "decoy" | "isTest" | "source" | "sourcePort">, pieces: number): void;
   /** Sends what is due: what is new, what rose, and each ten minutes what goes on. @param send Whether it went out. */
   flush(nowMs: number, send: (number: number, hit: ReportedHit) => boolean): void;
   /** The daemon has written down the message of this number. */
@@ -49,7 +51,7 @@ interface Rung {
   readonly reached: Set<HoneypotStage>;
   seenMs: number;
   /** What the daemon has; null before it took anything. */
-  written: { readonly stage: HoneypotStage; readonly connections: number; readonly credentials: number; readonly reached: number; readonly atMs: number } | null;
+  written: { readonly stage: HoneypotStage; readonly connections: number; readonly credentials: number; readonly left_out: number; readonly reached: number; readonly atMs: number } | null;
   sent: { readonly number: number; readonly hit: ReportedHit; readonly reached: number; readonly atMs: number } | null;
 }
 
@@ -109,8 +111,7 @@ export function createLadder(): Ladder {
       return leftOut;
     },
     climb(step, atMs, nowMs) {
-      // Each test is one of its own, so that it is reported at once.
-      const key = step.isTest ? `${step.source} ${step.sourcePort} ${step.decoy}` : `${step.source} ${step.decoy}`;
+      const key = keyOf(step);
       let rung = rungs.get(key);
       if (!rung) {
         if (!makeRoom(step.isProven)) {
@@ -127,6 +128,10 @@ export function createLadder(): Ladder {
       add(rung, step, atMs, nowMs);
       return rung.hit.incident_id;
     },
+    leaveOut(step, pieces) {
+      const hit = rungs.get(keyOf(step))?.hit;
+      if (hit) hit.left_out = Math.min(MAX_COUNT, hit.left_out + pieces);
+    },
     flush(nowMs, send) {
       const left = flushSome(true, MAX_OF_FLUSH, nowMs, send);
       if (left > 0) flushSome(false, left, nowMs, send);
@@ -134,8 +139,8 @@ export function createLadder(): Ladder {
     taken(number, nowMs) {
       for (const rung of rungs.values()) {
         if (rung.sent?.number !== number) continue;
-        const { stage, connections, credentials } = rung.sent.hit;
-        rung.written = { stage, connections, credentials, reached: rung.sent.reached, atMs: nowMs };
+        const { stage, connections, credentials, left_out } = rung.sent.hit;
+        rung.written = { stage, connections, credentials, left_out, reached: rung.sent.reached, atMs: nowMs };
         rung.sent = null;
         return;
       }
@@ -146,12 +151,17 @@ export function createLadder(): Ladder {
   };
 }
 
+/** Each test is one of its own, so that it is reported at once. */
+function keyOf({ source, sourcePort, decoy, isTest }: Pick<Step, "decoy" | "isTest" | "source" | "sourcePort">): string {
+  return isTest ? `${source} ${sourcePort} ${decoy}` : `${source} ${decoy}`;
+}
+
 function begin(step: Step, atMs: number, nowMs: number): Rung {
   return {
     usernames: new Set(), services: new Set(), techniques: new Set(), reached: new Set(), seenMs: nowMs, written: null, sent: null, isProven: step.isProven,
     hit: {
       incident_id: createId(), decoy: step.decoy, source_ip: step.source, destination_ip: step.destination, stage: step.rung, severity: RUNG_SEVERITIES[step.rung], service: step.service,
-      source_port: step.sourcePort, destination_port: step.destinationPort, username: "", detail: "", is_test: step.isTest, connections: step.rung === "touch" ? 0 : 1, credentials: 0, since: atMs, last_at: atMs, services: [], usernames: [], techniques: [],
+      source_port: step.sourcePort, destination_port: step.destinationPort, username: "", detail: "", is_test: step.isTest, connections: step.rung === "touch" ? 0 : 1, credentials: 0, left_out: 0, since: atMs, last_at: atMs, services: [], usernames: [], techniques: [],
     },
   };
 }
@@ -179,7 +189,7 @@ function dueReport({ hit, reached, written, sent }: Rung, nowMs: number): Report
   if (sent && nowMs - sent.atMs < RESEND_MS) return null;
   if (!written) return "first";
   if (compareRungs(hit.stage, written.stage) > 0 || reached.size > written.reached) return "rise";
-  const isMore = hit.connections > written.connections || hit.credentials > written.credentials;
+  const isMore = hit.connections > written.connections || hit.credentials > written.credentials || hit.left_out > written.left_out;
   return isMore && nowMs - written.atMs >= SUMMARY_MS ? "summary" : null;
 }
 

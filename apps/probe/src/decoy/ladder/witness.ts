@@ -1,8 +1,8 @@
 /** Who sees what is done at a decoy, and whether it counts. */
 import { withoutZone } from "@lanthorn/packets";
 import { type Clock, createId } from "@lanthorn/runtime";
+import { createEvidenceLimits } from "../evidence/evidence-limits.ts";
 import type { EvidenceQueue } from "../evidence/evidence-queue.ts";
-import { createRecent } from "../sessions/recent.ts";
 import type { Witness } from "../sessions/reports.ts";
 import type { Exemptions } from "./exemptions.ts";
 import type { ExpectedTests } from "./expected-tests.ts";
@@ -15,15 +15,12 @@ export type WitnessedPlace = Pick<Step, "decoy" | "destination" | "destinationPo
 /** Decides once for each who comes: whoever is exempt is counted, and nothing more is known of them. @param source With its zone or without. @returns Who was touched already. */
 export type CallWitness = (place: WitnessedPlace, source: string, sourcePort: number) => Witness;
 
-/** Fingerprints that were reported; those of whom nothing came for an hour are forgotten. */
-const [MAX_KNOWN, KNOWN_MS] = [4096, 3_600_000];
-
 /** @param deps.keepPasswords Whether passwords are reported. */
 export function createWitnesses({ ladder, guesses, evidence, exemptions, tests, clock, keepPasswords }: {
-  readonly ladder: Pick<Ladder, "climb">; readonly guesses: Pick<Guesses, "add">; readonly evidence: Pick<EvidenceQueue, "add">; readonly exemptions: Pick<Exemptions, "isOwn" | "take">; readonly tests: Pick<ExpectedTests, "take">;
+  readonly ladder: Pick<Ladder, "climb" | "leaveOut">; readonly guesses: Pick<Guesses, "add">; readonly evidence: Pick<EvidenceQueue, "add">; readonly exemptions: Pick<Exemptions, "isOwn" | "take">; readonly tests: Pick<ExpectedTests, "take">;
   readonly clock: Pick<Clock, "monotonic" | "now">; readonly keepPasswords: boolean;
 }): CallWitness {
-  const known = createRecent<boolean>(MAX_KNOWN, KNOWN_MS);
+  const limits = createEvidenceLimits();
   return (place, sender, sourcePort) => {
     const source = withoutZone(sender);
     const { decoy, service, destinationPort: port } = place;
@@ -39,14 +36,12 @@ export function createWitnesses({ ladder, guesses, evidence, exemptions, tests, 
       onPassword(username, password, isBait) {
         if (incidentId !== null && keepPasswords) guesses.add(incidentId, decoy, { service, username, password, is_bait: isBait });
       },
-      onEvidence({ fingerprints, ...given }) {
+      onEvidence(given) {
         if (incidentId === null) return;
-        // A thousand guesses by one program are one program.
-        const fresh = fingerprints.filter(({ kind, value }) => {
-          const key = `${incidentId} ${kind} ${value}`;
-          return known.find(key, clock.monotonic()) === null && known.of(key, clock.monotonic(), () => true);
-        });
-        if (given.transcript !== null || given.files.length > 0 || fresh.length > 0) evidence.add({ ...given, fingerprints: fresh, evidence_id: createId(), incident_id: incidentId, decoy, service });
+        const { evidence: fresh, leftOut } = limits.admit(incidentId, given, clock.monotonic());
+        const isNone = fresh.transcript === null && fresh.files.length === 0 && fresh.fingerprints.length === 0;
+        const isWaiting = isNone || evidence.add({ ...fresh, evidence_id: createId(), incident_id: incidentId, decoy, service });
+        ladder.leaveOut({ isTest, source, sourcePort, decoy }, leftOut + (isWaiting ? 0 : 1));
       },
     };
   };

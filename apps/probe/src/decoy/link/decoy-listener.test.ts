@@ -23,7 +23,7 @@ test("what cannot be read is taken and said once, so that it does not come again
   await expect.poll(() => isOpen).toBe(true);
   const hit = {
     incident_id: createId(), decoy: "files2", source_ip: "fe80::9", destination_ip: "2001:db8::5", stage: "touch", severity: "low", service: "ftp", source_port: 1, destination_port: 21, username: "", detail: "",
-    is_test: false, connections: 1, credentials: 0, since: 1, last_at: 1, services: ["ftp"], usernames: [], techniques: [], report: "first",
+    is_test: false, connections: 1, credentials: 0, since: 1, last_at: 1, services: ["ftp"], usernames: [], techniques: [], report: "first", left_out: 0,
   };
   for (let number = 1; number <= 40; number += 1) link.send({ kind: "hit", number, hit: { ...hit, source_ip: "fe80::9%eth0" } });
   link.send({ kind: "credentials", number: 1, credentials: [] });

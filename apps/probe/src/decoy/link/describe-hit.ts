@@ -4,11 +4,12 @@ import type { ReportedHit } from "./messages.ts";
 const MAX_TEXT = 4096;
 
 /** @returns What a source did with a decoy since it began, in a sentence without its full stop. */
-export function describeHit({ connections, credentials, usernames, services, detail }: ReportedHit): string {
+export function describeHit({ connections, credentials, usernames, services, detail, left_out: leftOut }: ReportedHit): string {
   const names = usernames.length === 0 ? "" : ` for ${usernames.slice(0, 5).join(", ")}${usernames.length > 5 ? " and others" : ""}`;
   const [scans, used] = [services.filter(isScanKind), services.filter((service) => !isScanKind(service))];
   const parts = [
     scans.length === 0 ? `${count(connections, "connection")} to ${used.join(", ")}` : `${count(connections, "touch", "touches")}, ${[...used, ...scans].join(", ")}`, credentials === 0 ? "" : `${count(credentials, "password")} tried${names}`, detail,
+    leftOut === 0 ? "" : `${count(leftOut, "piece", "pieces")} of evidence left out`,
   ];
   return parts.filter(Boolean).join("; ").slice(0, MAX_TEXT);
 }

@@ -12,6 +12,8 @@ const Milliseconds = z.number().min(0).max(8_640_000_000_000_000);
 /** What one source did with one decoy since it began: the event's data, with milliseconds since the epoch for instants. The daemon knows MAC addresses. */
 export const ReportedHit = HoneypotHit.omit({ source_mac: true, count: true, mitre_techniques: true }).required().extend({
   connections: z.int().min(1), techniques: z.array(z.string().max(16)).max(32), since: Milliseconds, last_at: Milliseconds,
+  /** Pieces of evidence that there was no room for. */
+  left_out: Count.default(0),
 });
 export type ReportedHit = z.infer<typeof ReportedHit>;
 
