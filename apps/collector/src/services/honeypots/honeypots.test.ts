@@ -1,12 +1,12 @@
 import {
   BATCH_MAX_EVENTS, Command, type EventData, Honeypot, HoneypotCredential, HoneypotExemption, HoneypotSession, HoneypotSessionDetail, listEnvelope, MAX_DECOY_EXEMPTIONS,
-  MAX_EXEMPT_ADDRESSES, MAX_EXEMPT_PORTS, probeTopic,
+  MAX_EXEMPT_ADDRESSES, MAX_EXEMPT_PORTS, MAX_TRIED_CREDENTIALS, probeTopic,
 } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { enrollListening, type ListeningProbe } from "../agents/testing/listening-probe.ts";
 import { type Stack, startStack } from "../agents/testing/stack.ts";
-import { MAX_ROWS_OF_SITE } from "./sessions/reaction.ts";
+import { MAX_COMMUNITIES_OF_SITE, MAX_ROWS_OF_SITE } from "./sessions/reaction.ts";
 import { appendOfDecoys, GUESS, HIT, INCIDENT } from "./testing/decoy-events.ts";
 
 type Tried = EventData<"honeypot_credentials">;
@@ -173,6 +173,17 @@ describe("credentials that were tried", () => {
     const audit = await stack.database.db.selectFrom("audit").select(["action", "after"]).where("action", "=", "honeypot_credential.reveal").execute();
     expect(audit).toHaveLength(1);
     expect(audit[0]?.after).not.toContain("Summer");
+  });
+
+  test("that are communities of forged sources have a bound of their own, and bait is none of them", async () => {
+    const community = (password: string, bait = false) => ({ service: "snmp", username: "", password, is_bait: bait });
+    await append("honeypot_credentials", [{ ...TRIED, tried: [...TRIED.tried, community("bait", true)] }]);
+    const forged = Array.from({ length: Math.ceil((MAX_COMMUNITIES_OF_SITE + 3) / MAX_TRIED_CREDENTIALS) }, () => ({
+      ...TRIED, incident_id: createId(), tried: Array.from({ length: MAX_TRIED_CREDENTIALS }, (_, index) => community(`c${index}`)),
+    }));
+    await append("honeypot_credentials", forged);
+    expect(listEnvelope(HoneypotCredential).parse((await call("GET", "/credentials?per_page=1")).body).meta.total).toBe(MAX_COMMUNITIES_OF_SITE + 3);
+    expect(await list("?is_bait=true")).toHaveLength(2);
   });
 
   test("of a session that is not kept any more stay without it", async () => {

@@ -1,13 +1,14 @@
 /** Which credentials were tried, each once: until the daemon has taken them, and not longer. */
 import { createHmac, randomBytes } from "node:crypto";
 import type { HoneypotCredentials } from "@lanthorn/contract/uplink";
+import { createBoundedMap } from "../../bounded-map.ts";
 
 type Tried = HoneypotCredentials["tried"][number];
 
 /** What is kept of what was tried. */
 export interface Guesses {
-  /** @param incidentId Of the ladder. */
-  add(incidentId: string, decoy: string, tried: Tried): void;
+  /** @param incidentId Of the ladder. @param isProven Whether the source's address is its own: whoever forges addresses has as many incidents as they want, and takes no room from the others. */
+  add(incidentId: string, decoy: string, tried: Tried, isProven: boolean): void;
   /** Sends what waits. @param send Whether it went out. */
   flush(nowMs: number, send: (number: number, credentials: HoneypotCredentials) => boolean): void;
   /** The daemon has written down the message of this number. */
@@ -20,12 +21,16 @@ export interface Guesses {
 
 /** A thousand guesses say no more than the first of them. */
 const MAX_OF_INCIDENT = 64;
-/** Two kilobytes each at most. */
-const MAX_WAITING = 2048;
-/** What is known to have been reported already; the oldest are forgotten, and would be reported again. */
-const MAX_KNOWN = 16_384;
+/** Waiting: two kilobytes each at most. Known: to have been reported already; the oldest are forgotten, and would be reported again. */
+const PROVEN: Bounds = { maxWaiting: 2048, maxKnown: 16_384 };
+const UNPROVEN: Bounds = { maxWaiting: 256, maxKnown: 4096 };
 const RESEND_MS = 30_000;
 const MAX_OF_FLUSH = 25;
+
+interface Bounds {
+  readonly maxWaiting: number;
+  readonly maxKnown: number;
+}
 
 interface Waiting {
   readonly decoy: string;
@@ -36,33 +41,27 @@ interface Waiting {
 /** @returns One that has seen nothing. It keeps no password that was taken, but a proof of it by a key of its own. */
 export function createGuesses(): Guesses {
   const key = randomBytes(32);
-  const known = new Set<string>();
-  const counts = new Map<string, number>();
-  const waiting = new Map<string, Waiting>();
-  let [size, lastNumber] = [0, 0];
-  const remember = (incidentId: string, proof: string) => {
-    known.add(proof);
-    if (known.size > MAX_KNOWN) forgetOldest(known);
-    counts.set(incidentId, (counts.get(incidentId) ?? 0) + 1);
-    if (counts.size > MAX_KNOWN) forgetOldest(counts);
-  };
+  const [proven, unproven] = [createKept(PROVEN), createKept(UNPROVEN)];
+  let lastNumber = 0;
   return {
     get size() {
-      return size;
+      return proven.size + unproven.size;
     },
-    add(incidentId, decoy, tried) {
-      if (size >= MAX_WAITING || (counts.get(incidentId) ?? 0) >= MAX_OF_INCIDENT) return;
+    add(incidentId, decoy, tried, isProven) {
+      const kept = isProven ? proven : unproven;
+      if (kept.size >= kept.maxWaiting || (kept.counts.get(incidentId) ?? 0) >= MAX_OF_INCIDENT) return;
       const proof = createHmac("sha256", key).update(JSON.stringify([incidentId, tried.service, tried.username, tried.password])).digest("base64url");
-      if (known.has(proof)) return;
-      remember(incidentId, proof);
-      const one = waiting.get(incidentId) ?? { decoy, tried: [], sent: null };
+      if (kept.known.has(proof)) return;
+      kept.known.put(proof, true);
+      kept.counts.put(incidentId, (kept.counts.get(incidentId) ?? 0) + 1);
+      const one = kept.waiting.get(incidentId) ?? { decoy, tried: [], sent: null };
       one.tried.push(tried);
-      waiting.set(incidentId, one);
-      size += 1;
+      kept.waiting.set(incidentId, one);
+      kept.size += 1;
     },
     flush(nowMs, send) {
       let room = MAX_OF_FLUSH;
-      for (const [incidentId, one] of waiting) {
+      for (const [incidentId, one] of [...proven.waiting, ...unproven.waiting]) {
         if (room === 0) return;
         if (one.sent && nowMs - one.sent.atMs < RESEND_MS) continue;
         if (!send(lastNumber + 1, { incident_id: incidentId, decoy: one.decoy, tried: [...one.tried] })) return;
@@ -72,21 +71,22 @@ export function createGuesses(): Guesses {
       }
     },
     taken(number) {
-      for (const [incidentId, one] of waiting) {
-        if (one.sent?.number !== number) continue;
-        size -= one.tried.splice(0, one.sent.count).length;
-        one.sent = null;
-        if (one.tried.length === 0) waiting.delete(incidentId);
-        return;
+      for (const kept of [proven, unproven]) {
+        for (const [incidentId, one] of kept.waiting) {
+          if (one.sent?.number !== number) continue;
+          kept.size -= one.tried.splice(0, one.sent.count).length;
+          one.sent = null;
+          if (one.tried.length === 0) kept.waiting.delete(incidentId);
+          return;
+        }
       }
     },
     lost() {
-      for (const one of waiting.values()) one.sent = null;
+      for (const kept of [proven, unproven]) for (const one of kept.waiting.values()) one.sent = null;
     },
   };
 }
 
-function forgetOldest(of: Set<string> | Map<string, number>): void {
-  const oldest = of.keys().next().value;
-  if (oldest !== undefined) of.delete(oldest);
+function createKept({ maxWaiting, maxKnown }: Bounds) {
+  return { size: 0, maxWaiting, waiting: new Map<string, Waiting>(), known: createBoundedMap<string, true>(maxKnown), counts: createBoundedMap<string, number>(maxKnown) };
 }

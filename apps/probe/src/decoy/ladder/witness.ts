@@ -34,7 +34,7 @@ export function createWitnesses({ ladder, guesses, evidence, exemptions, tests, 
     return {
       onStep,
       onPassword(username, password, isBait) {
-        if (incidentId !== null && keepPasswords) guesses.add(incidentId, decoy, { service, username, password, is_bait: isBait });
+        if (incidentId !== null && keepPasswords) guesses.add(incidentId, decoy, { service, username, password, is_bait: isBait }, place.isProven);
       },
       onEvidence(given) {
         if (incidentId === null) return;

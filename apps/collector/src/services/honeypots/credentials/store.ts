@@ -54,6 +54,13 @@ function matching(
   return isBait === undefined ? query : query.where("is_bait", "=", isBait ? 1 : 0);
 }
 
+/** Forgets the oldest communities of a site beyond `most`, but for bait. SNMP comes from addresses that may be forged: however many are made up, passwords keep their room. */
+export async function keepNewestCommunities(trx: Trx, siteId: string, most: number): Promise<void> {
+  const communities = { site_id: siteId, service: "snmp", is_bait: 0 };
+  const last = await trx.selectFrom("honeypot_credentials").select("id").where((eb) => eb.and(communities)).orderBy("id", "desc").offset(most).limit(1).executeTakeFirst();
+  if (last) await trx.deleteFrom("honeypot_credentials").where((eb) => eb.and(communities)).where("id", "<=", last.id).execute();
+}
+
 /** Writes new ones. */
 export async function addCredentials(trx: Trx, rows: readonly NewCredential[]): Promise<void> {
   await insertMany(trx, "honeypot_credentials", rows);

@@ -6,7 +6,7 @@ import type { AppendedEvent } from "../../../events/log.ts";
 import type { Reaction } from "../../../events/reaction.ts";
 import { toEvidenceRows } from "../evidence/rows.ts";
 import { putEvidence } from "../evidence/store.ts";
-import { addCredentials, type NewCredential } from "../credentials/store.ts";
+import { addCredentials, keepNewestCommunities, type NewCredential } from "../credentials/store.ts";
 import { keepNewest, putSessions, readSessions, type RungRow, type SessionRow } from "./store.ts";
 
 type Hit = AppendedEvent<"honeypot_hit">;
@@ -18,6 +18,8 @@ type Changing<T> = { -readonly [K in keyof T]: T[K] };
 export const MAX_ROWS_OF_SITE = 10_000;
 /** Of evidence, transcripts: the long ones. */
 export const MAX_TRANSCRIPTS_OF_SITE = 500;
+/** Of credentials, communities of SNMP. */
+export const MAX_COMMUNITIES_OF_SITE = 1000;
 
 /** The same for one incident of a probe, however often it is reported. */
 export function sessionKey(probeId: string, incidentId: string): string {
@@ -37,7 +39,10 @@ export function createHoneypotReaction({ seal }: { readonly seal: (password: str
       const tried = events.filter((event): event is Tried => event.type === "honeypot_credentials").flatMap((event) => credentialsOf(tenantId, event, seal));
       if (tried.length > 0) {
         await addCredentials(trx, tried);
-        for (const siteId of new Set(tried.map(({ site_id: id }) => id))) await keepNewest(trx, "honeypot_credentials", siteId, MAX_ROWS_OF_SITE);
+        for (const siteId of new Set(tried.map(({ site_id: id }) => id))) {
+          await keepNewestCommunities(trx, siteId, MAX_COMMUNITIES_OF_SITE);
+          await keepNewest(trx, "honeypot_credentials", siteId, MAX_ROWS_OF_SITE);
+        }
       }
       await keepEvidence(trx, tenantId, events.filter((event): event is Evidence => event.type === "honeypot_evidence"));
       return { settled: new Set(hits.filter(({ data }) => data.is_test === true).map(({ id }) => id)), quiet: new Set() };
