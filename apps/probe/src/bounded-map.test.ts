@@ -23,7 +23,10 @@ test("it does what a list does, whatever is put and taken out", () => {
     const key = (state >>> 8) % 40;
     list = list.filter((one) => one !== key);
     if ((state & 7) === 0) map.delete(key);
-    else {
+    else if ((state & 7) === 1) {
+      const first = list.shift();
+      expect(map.takeOldest()?.[0]).toBe(first);
+    } else {
       map.put(key, at);
       list = [...list, key].slice(-16);
     }

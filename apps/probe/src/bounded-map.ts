@@ -6,6 +6,8 @@ export interface BoundedMap<K, V> {
   /** Puts at the end. */
   put(key: K, value: V): void;
   delete(key: K): void;
+  /** Takes out what was put first. @returns Null where there is nothing. */
+  takeOldest(): readonly [K, V] | null;
   clear(): void;
   keys(): IterableIterator<K>;
   values(): IterableIterator<V>;
@@ -17,7 +19,15 @@ export function createBoundedMap<K, V>(max: number): BoundedMap<K, V> {
   const map = new Map<K, V>();
   // What it has passed has left. To begin anew for each entry would walk over all that has left since the map was made smaller last.
   const oldest = map.keys();
+  const takeOldest = (): readonly [K, V] | null => {
+    if (map.size === 0) return null;
+    const key = oldest.next().value as K;
+    const value = map.get(key) as V;
+    map.delete(key);
+    return [key, value];
+  };
   return {
+    takeOldest,
     get size() {
       return map.size;
     },
@@ -26,7 +36,7 @@ export function createBoundedMap<K, V>(max: number): BoundedMap<K, V> {
     put(key, value) {
       map.delete(key);
       map.set(key, value);
-      if (map.size > max) map.delete(oldest.next().value as K);
+      if (map.size > max) takeOldest();
     },
     delete: (key) => void map.delete(key),
     clear: () => map.clear(),

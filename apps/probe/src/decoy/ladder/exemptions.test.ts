@@ -24,3 +24,14 @@ test("those of the site are added to those of the file, end at their time, and a
   exemptions.takeSite([]);
   expect([taken("192.0.2.6", 80), taken("192.0.2.5", 80), exemptions.counts().length]).toEqual([false, true, 2]);
 });
+
+test("of a scan of many ports the source is looked up once", () => {
+  let looks = 0;
+  const exemptions = createExemptions([{ name: "scanner", addresses: ["192.0.2.5"], ports: [80] }, { name: "of all ports", addresses: ["192.0.2.6"], ports: [] }], () => {
+    looks += 1;
+    return ["192.0.2.1"];
+  });
+  const ports = Array.from({ length: 32 }, (_, index) => index + 70);
+  expect(["192.0.2.5", "192.0.2.6", "192.0.2.1", "192.0.2.7"].map((source) => exemptions.takeScan(source, ports, at("12:00")).length)).toEqual([31, 0, 0, 32]);
+  expect([looks, exemptions.counts().map(({ connections }) => connections)]).toEqual([4, [1, 1, 1]]);
+});

@@ -26,23 +26,25 @@ export function createExemptions(settings: readonly ExemptionSettings[], ownAddr
   const ofFile = settings.map((one) => compile(one));
   let ofSite: readonly Compiled[] = [];
   const counts = new Map([OWN, ...settings.map(({ name }) => name)].map((name) => [name, 0]));
-  const find = (source: string, port: number, at: Date): string | null => {
-    if (ownAddresses().includes(source)) return OWN;
+  /** Whoever is exempt for its source now, at whatever ports: looked up once for each who comes. */
+  const exempting = (source: string, at: Date): readonly Pick<Compiled, "name" | "ports">[] => {
+    if (ownAddresses().includes(source)) return [{ name: OWN, ports: new Set() }];
     const family = isIPv6(source) ? "ipv6" : "ipv4";
     const minute = at.getHours() * 60 + at.getMinutes();
-    return [...ofFile, ...ofSite].find(({ list, ports, hours, untilMs }) =>
-      list.check(source, family) && (ports.size === 0 || port === PING || ports.has(port)) && (!hours || isWithin(minute, hours)) && at.getTime() < untilMs)?.name ?? null;
+    return [...ofFile, ...ofSite].filter(({ list, hours, untilMs }) => at.getTime() < untilMs && (!hours || isWithin(minute, hours)) && list.check(source, family));
   };
+  const nameAt = (exempt: ReturnType<typeof exempting>, port: number): string | null => exempt.find(({ ports }) => ports.size === 0 || port === PING || ports.has(port))?.name ?? null;
   return {
     isOwn: (source) => ownAddresses().includes(source),
     take(source, port, at) {
-      const name = find(source, port, at);
+      const name = nameAt(exempting(source, at), port);
       if (name === null) return false;
       counts.set(name, (counts.get(name) ?? 0) + 1);
       return true;
     },
     takeScan(source, ports, at) {
-      const found = ports.map((port) => find(source, port, at));
+      const exempt = exempting(source, at);
+      const found = ports.map((port) => nameAt(exempt, port));
       for (const name of new Set(found)) if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1);
       return ports.filter((_, index) => found[index] === null);
     },

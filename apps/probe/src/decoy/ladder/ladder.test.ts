@@ -108,3 +108,28 @@ test("who forges addresses takes no room from those who opened a connection, and
   climb(4002, step("banner", { source: "10.1.0.1" }));
   expect(flush(4003)[0]).toMatchObject({ source_ip: "10.1.0.1", stage: "banner" });
 });
+
+test("of those whom the daemon has, who was silent the longest is forgotten, and first those whose addresses may be forged", () => {
+  const { ladder, climb, flush } = createWatched();
+  for (let number = 0; number < 4095; number += 1) climb(number, step("touch", { source: `10.0.${number >> 8}.${number & 255}` }));
+  climb(4096, step("touch", { source: "10.8.8.8", isProven: false }));
+  while (flush(5000).length > 0);
+  climb(6000, step("touch", { source: "10.0.0.0" }), step("touch", { source: "10.9.9.1" }), step("touch", { source: "10.9.9.2" }));
+  while (flush(6001).length > 0);
+  const isKnown = (source: string) => {
+    const before = ladder.size;
+    climb(7000, step("banner", { source }));
+    return ladder.size === before && flush(7001).some(({ source_ip: ip, report }) => ip === source && report === "rise");
+  };
+  expect(["10.0.0.0", "10.0.0.2", "10.9.9.1", "10.9.9.2"].map(isKnown)).toEqual([true, true, true, true]);
+  expect(["10.8.8.8", "10.0.0.1"].map(isKnown)).toEqual([false, false]);
+});
+
+test("a flood of forged addresses costs no look at all that is there", () => {
+  const { ladder, climb } = createWatched();
+  for (let number = 0; number < 3000; number += 1) climb(number, step("touch", { source: `10.0.${number >> 8}.${number & 255}` }));
+  const before = process.cpuUsage();
+  for (let number = 0; number < 200_000; number += 1) climb(4000, step("touch", { source: `10.1.${number}`, isProven: false }));
+  const { user, system } = process.cpuUsage(before);
+  expect([ladder.size, ladder.leftOut, user + system < 1_000_000]).toEqual([4024, 198_976, true]);
+});

@@ -2,6 +2,7 @@
 import type { HoneypotStage } from "@lanthorn/contract/uplink";
 import { createId } from "@lanthorn/runtime";
 import type { ReportedHit } from "../link/messages.ts";
+import { createRungs, type Rung } from "./rungs.ts";
 import { compareRungs, RUNG_SEVERITIES, techniquesOf } from "./techniques.ts";
 
 /** What somebody did. */
@@ -40,25 +41,6 @@ export interface Ladder {
   readonly leftOut: number;
 }
 
-interface Rung {
-  /** Somebody opened a connection from there. */
-  isProven: boolean;
-  hit: Omit<ReportedHit, "report">;
-  readonly usernames: Set<string>;
-  readonly services: Set<string>;
-  readonly techniques: Set<string>;
-  /** Whoever came in with bait reaches those below it afterwards. */
-  readonly reached: Set<HoneypotStage>;
-  seenMs: number;
-  /** What the daemon has; null before it took anything. */
-  written: { readonly stage: HoneypotStage; readonly connections: number; readonly credentials: number; readonly left_out: number; readonly reached: number; readonly atMs: number } | null;
-  sent: { readonly number: number; readonly hit: ReportedHit; readonly reached: number; readonly atMs: number } | null;
-}
-
-/** One open alert each: so many sources and decoys at once. */
-const MAX_RUNGS = 4096;
-/** Of these, of sources whose addresses may be forged: whoever forges them takes no room from the others. */
-const MAX_UNPROVEN = 1024;
 const SUMMARY_MS = 600_000;
 /** Who is silent for so long begins anew. */
 const FORGET_MS = 3_600_000;
@@ -71,34 +53,30 @@ const MAX_COUNT = 1_000_000_000;
 
 /** @returns One that has seen nobody. */
 export function createLadder(): Ladder {
-  const rungs = new Map<string, Rung>();
-  let [leftOut, lastNumber, unproven] = [0, 0, 0];
-  const forget = (key: string) => {
-    if (rungs.get(key)?.isProven === false) unproven -= 1;
-    rungs.delete(key);
-  };
-  /** Forgets who was silent the longest among those of whom the daemon has all. @returns Whether there is room. */
-  const makeRoom = (isProven: boolean): boolean => {
-    const isFull = isProven ? rungs.size >= MAX_RUNGS : unproven >= MAX_UNPROVEN || rungs.size >= MAX_RUNGS;
-    const oldest = isFull ? findOldest(rungs, isProven) : null;
-    if (oldest !== null) forget(oldest);
-    return !isFull || oldest !== null;
+  const rungs = createRungs();
+  const sent = new Map<number, Rung>();
+  let [leftOut, lastNumber] = [0, 0];
+  const forget = (rung: Rung) => {
+    rungs.forget(rung);
+    if (rung.sent) sent.delete(rung.sent.number);
   };
   /** Those whose addresses are their own come first. */
   const flushSome = (isProven: boolean, room: number, nowMs: number, send: Parameters<Ladder["flush"]>[1]): number => {
     let left = room;
-    for (const [key, rung] of rungs) {
+    for (const rung of rungs.values()) {
       if (left === 0) return 0;
       if (rung.isProven !== isProven) continue;
       const report = dueReport(rung, nowMs);
       if (report === null) {
-        if (rung.written && !rung.sent && nowMs - rung.seenMs > FORGET_MS) forget(key);
+        if (rung.written && !rung.sent && nowMs - rung.seenMs > FORGET_MS) forget(rung);
         continue;
       }
       const hit = { ...rung.hit, report, services: [...rung.services], usernames: [...rung.usernames], techniques: [...rung.techniques] };
       if (!send(lastNumber + 1, hit)) return 0;
       lastNumber += 1;
+      if (rung.sent) sent.delete(rung.sent.number);
       rung.sent = { number: lastNumber, hit, reached: rung.reached.size, atMs: nowMs };
+      sent.set(lastNumber, rung);
       left -= 1;
     }
     return left;
@@ -112,20 +90,15 @@ export function createLadder(): Ladder {
     },
     climb(step, atMs, nowMs) {
       const key = keyOf(step);
-      let rung = rungs.get(key);
+      const known = rungs.get(key);
+      if (known && step.isProven) rungs.prove(known);
+      const rung = known ?? rungs.add(step.isProven, () => begin(key, step, atMs, nowMs));
       if (!rung) {
-        if (!makeRoom(step.isProven)) {
-          leftOut += step.rung === "touch" ? 1 : 0;
-          return null;
-        }
-        rung = begin(step, atMs, nowMs);
-        rungs.set(key, rung);
-        if (!rung.isProven) unproven += 1;
-      } else if (step.isProven && !rung.isProven) {
-        rung.isProven = true;
-        unproven -= 1;
+        leftOut += step.rung === "touch" ? 1 : 0;
+        return null;
       }
       add(rung, step, atMs, nowMs);
+      rungs.settle(rung);
       return rung.hit.incident_id;
     },
     leaveOut(step, pieces) {
@@ -137,16 +110,17 @@ export function createLadder(): Ladder {
       if (left > 0) flushSome(false, left, nowMs, send);
     },
     taken(number, nowMs) {
-      for (const rung of rungs.values()) {
-        if (rung.sent?.number !== number) continue;
-        const { stage, connections, credentials, left_out } = rung.sent.hit;
-        rung.written = { stage, connections, credentials, left_out, reached: rung.sent.reached, atMs: nowMs };
-        rung.sent = null;
-        return;
-      }
+      const rung = sent.get(number);
+      if (!rung?.sent) return;
+      const { stage, connections, credentials, left_out } = rung.sent.hit;
+      rung.written = { stage, connections, credentials, left_out, reached: rung.sent.reached, atMs: nowMs };
+      rung.sent = null;
+      sent.delete(number);
+      rungs.settle(rung);
     },
     lost() {
-      for (const rung of rungs.values()) rung.sent = null;
+      for (const rung of sent.values()) rung.sent = null;
+      sent.clear();
     },
   };
 }
@@ -156,9 +130,9 @@ function keyOf({ source, sourcePort, decoy, isTest }: Pick<Step, "decoy" | "isTe
   return isTest ? `${source} ${sourcePort} ${decoy}` : `${source} ${decoy}`;
 }
 
-function begin(step: Step, atMs: number, nowMs: number): Rung {
+function begin(key: string, step: Step, atMs: number, nowMs: number): Rung {
   return {
-    usernames: new Set(), services: new Set(), techniques: new Set(), reached: new Set(), seenMs: nowMs, written: null, sent: null, isProven: step.isProven,
+    key, usernames: new Set(), services: new Set(), techniques: new Set(), reached: new Set(), seenMs: nowMs, written: null, sent: null, isProven: step.isProven,
     hit: {
       incident_id: createId(), decoy: step.decoy, source_ip: step.source, destination_ip: step.destination, stage: step.rung, severity: RUNG_SEVERITIES[step.rung], service: step.service,
       source_port: step.sourcePort, destination_port: step.destinationPort, username: "", detail: "", is_test: step.isTest, connections: step.rung === "touch" ? 0 : 1, credentials: 0, left_out: 0, since: atMs, last_at: atMs, services: [], usernames: [], techniques: [],
@@ -191,15 +165,4 @@ function dueReport({ hit, reached, written, sent }: Rung, nowMs: number): Report
   if (compareRungs(hit.stage, written.stage) > 0 || reached.size > written.reached) return "rise";
   const isMore = hit.connections > written.connections || hit.credentials > written.credentials || hit.left_out > written.left_out;
   return isMore && nowMs - written.atMs >= SUMMARY_MS ? "summary" : null;
-}
-
-/** @returns Null where there is none. */
-function findOldest(rungs: ReadonlyMap<string, Rung>, isProven: boolean): string | null {
-  let oldest: string | null = null;
-  let seenMs = Number.POSITIVE_INFINITY;
-  for (const [key, { hit, written, seenMs: atMs, isProven: isOwn }] of rungs) {
-    const isWritten = written !== null && written.stage === hit.stage && written.connections === hit.connections && written.credentials === hit.credentials;
-    if (isWritten && atMs < seenMs && (isProven || !isOwn)) [oldest, seenMs] = [key, atMs];
-  }
-  return oldest;
 }

@@ -1,3 +1,5 @@
+import { createBoundedMap } from "../../bounded-map.ts";
+
 /** What is known of those who were there lately, within a bound: whoever was silent the longest is forgotten first. */
 export interface Recent<T> {
   /** @returns What is known of it, or what `begin` gives. */
@@ -8,7 +10,7 @@ export interface Recent<T> {
 
 /** @param forgetMs After so long a silence. */
 export function createRecent<T>(max: number, forgetMs: number): Recent<T> {
-  const known = new Map<string, { readonly value: T; seenMs: number }>();
+  const known = createBoundedMap<string, { readonly value: T; seenMs: number }>(max);
   const find = (key: string, nowMs: number) => {
     const one = known.get(key);
     return one && nowMs - one.seenMs <= forgetMs ? one : null;
@@ -17,10 +19,7 @@ export function createRecent<T>(max: number, forgetMs: number): Recent<T> {
     of(key, nowMs, begin) {
       const one = find(key, nowMs) ?? { value: begin(), seenMs: nowMs };
       one.seenMs = nowMs;
-      known.delete(key);
-      known.set(key, one);
-      const oldest = known.keys().next().value;
-      if (known.size > max && oldest !== undefined) known.delete(oldest);
+      known.put(key, one);
       return one.value;
     },
     find: (key, nowMs) => find(key, nowMs)?.value ?? null,
