@@ -12,7 +12,8 @@ export interface LookTable {
 
 /** A spoofed flood has as many sources as it wants. */
 const MAX_WAITING = 1024;
-const MAX_COUNTED_PORTS = 4096;
+/** Of one look; beyond those that are named, of all together. */
+const [MAX_COUNTED_PORTS, MAX_COUNTED] = [4096, 32_768];
 
 interface Waiting {
   readonly look: Omit<ScanLook, "ports" | "port_count">;
@@ -22,7 +23,7 @@ interface Waiting {
 /** @returns One that has nothing. */
 export function createLookTable(): LookTable {
   const waiting = new Map<string, Waiting>();
-  let leftOut = 0;
+  let [leftOut, counted] = [0, 0];
   return {
     get size() {
       return waiting.size;
@@ -41,11 +42,19 @@ export function createLookTable(): LookTable {
         one = { look: { kind, source, address, source_port: sourcePort, at: atMs }, ports: new Set() };
         waiting.set(key, one);
       }
-      if (one.ports.size < MAX_COUNTED_PORTS) one.ports.add(port);
+      const { ports } = one;
+      if (ports.size < MAX_LOOK_PORTS) ports.add(port);
+      else if (ports.size < MAX_COUNTED_PORTS && counted < MAX_COUNTED && !ports.has(port)) {
+        ports.add(port);
+        counted += 1;
+      }
     },
     take(limit) {
       const taken = [...waiting].slice(0, limit);
-      for (const [key] of taken) waiting.delete(key);
+      for (const [key, { ports }] of taken) {
+        waiting.delete(key);
+        counted -= Math.max(0, ports.size - MAX_LOOK_PORTS);
+      }
       return taken.map(([, { look, ports }]) => ({ ...look, ports: [...ports].slice(0, MAX_LOOK_PORTS), port_count: ports.size }));
     },
   };

@@ -3,8 +3,9 @@
  * process's own to report.
  */
 import { decodeFrame, type Frame, formatIp, LINK_TYPE, TCP_FLAG } from "@lanthorn/packets";
-import { type BoundedMap, createBoundedMap } from "../../bounded-map.ts";
+import { createBoundedMap } from "../../bounded-map.ts";
 import { createLookTable, type LookTable } from "./look-table.ts";
+import { createPortCount } from "./port-count.ts";
 import { FIRST_CLIENT_PORT, LAST_SYSTEM_PORT } from "./scan-filter.ts";
 import type { ScanKind, ScanLook } from "./scan-look.ts";
 
@@ -24,7 +25,6 @@ const MAX_FRAMES_A_SECOND = 4000;
 const SAMPLE = 16;
 /** Segments and connections that are remembered: those of a fast scan of all ports for its last seconds. */
 const MAX_REMEMBERED = 4096;
-const MAX_SOURCES = 1024;
 /** Whoever began a connection and did not go on. */
 const UNANSWERED_MS = 3000;
 /** A half-open connection that is answered so often is one that nobody wants: the system asks again after one second and three. */
@@ -54,11 +54,6 @@ interface Begun extends Ends {
   /** `looked`: it was no SYN, and was reported. */
   state: "asked" | "answered" | "looked";
   answers: number;
-}
-
-interface Ports {
-  readonly ports: Set<number>;
-  readonly atMs: number;
 }
 
 /** @param deps.addresses Of decoys now. @param deps.random From 0 to below 1. */
@@ -180,25 +175,6 @@ function kindOf(flags: number): ScanKind {
   if (flags === 0) return "null-scan";
   if (flags === TCP_FLAG.fin) return "fin-scan";
   return flags === (TCP_FLAG.fin | TCP_FLAG.psh | TCP_FLAG.urg) ? "xmas-scan" : "odd-flags-scan";
-}
-
-/** Counts different ports of a source. */
-function createPortCount(min: number, withinMs: number) {
-  const sources: BoundedMap<string, Ports> = createBoundedMap(MAX_SOURCES);
-  return {
-    /** @returns Those to be reported: none until there are enough, then all, then each new one. */
-    add({ source, address }: Ends, port: number, atMs: number): readonly number[] {
-      const key = `${source} ${address}`;
-      let known = sources.get(key);
-      if (!known || atMs - known.atMs > withinMs) {
-        known = { ports: new Set(), atMs };
-        sources.put(key, known);
-      }
-      if (known.ports.has(port) || known.ports.size >= MAX_REMEMBERED) return [];
-      known.ports.add(port);
-      return known.ports.size < min ? [] : known.ports.size === min ? [...known.ports] : [port];
-    },
-  };
 }
 
 function keyOf({ source, address, sourcePort, port }: Pick<Begun, "source" | "address" | "sourcePort" | "port">): string {
