@@ -69,6 +69,23 @@ test("who sends nothing holds no place of those who send files", async () => {
   await expect.poll(() => decoys.evidence.flatMap(({ files }) => files)).toMatchObject([{ octets: 4, is_kept: true }]);
 });
 
+test("when the decoys end, those who are there leave their evidence", async () => {
+  decoys = await openForTest(["telnet", "print"]);
+  decoys.listen();
+  await expect.poll(() => decoys.daemon()?.state()?.is_running).toBe(true);
+  const [typist, printer] = [await connectTo(decoys.portOf("telnet")), await connectTo(decoys.portOf("print"))];
+  let shown = "";
+  typist.on("data", (bytes: Buffer) => (shown += bytes.toString("latin1")));
+  for (const [until, said] of [[/login: $/, "backup\r\n"], [/Password: $/, "Blue-Heron-4\r\n"], [/\$ $/, "id\r\n"], [/uid=[^]*\$ $/, ""]] as const) {
+    await expect.poll(() => shown).toMatch(until);
+    typist.write(said);
+  }
+  printer.write("page");
+  await expect.poll(() => decoys.hits.some(({ techniques }) => techniques.includes("T1570"))).toBe(true);
+  await decoys.end();
+  await expect.poll(() => decoys.evidence.map(({ transcript, files }) => [transcript?.includes("uid=") ?? false, files.length])).toEqual(expect.arrayContaining([[false, 1], [true, 0]]));
+});
+
 test("a port that is in use is one service less; where none can be served it says why", async () => {
   decoys = await openForTest(["ftp"]);
   const taken = { service: "ftp", port: decoys.portOf("ftp") };

@@ -78,10 +78,10 @@ export async function openDecoys(settings: DecoysSettings, { clock, log, ownAddr
   return {
     places: opened.places, ladder, exemptions, sessions, counts,
     async close() {
-      endLink();
-      sessions.close();
       endServing();
-      await opened.close();
+      await Promise.all([opened.close(), sessions.close()]);
+      // Last: those who were there leave evidence.
+      endLink();
     },
   };
 }

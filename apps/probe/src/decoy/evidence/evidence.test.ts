@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HoneypotEvidence, MAX_TRANSCRIPT_CHARACTERS } from "@lanthorn/contract/uplink";
@@ -32,6 +32,23 @@ test("files are kept by their hash, once, for their owner alone; beyond a file's
   const file = createFileStore(own, (error) => expect(error).toBe(null)).begin("192.0.2.9");
   file?.add(Buffer.from("one more"));
   expect(file?.end()?.isKept).toBe(false);
+});
+
+test("what could not be written is said and not kept, and halves of an earlier run are taken away", async () => {
+  const failures: unknown[] = [];
+  const [own, blocked] = [join(folder, "halves"), join(folder, "blocked")];
+  writeFileSync(blocked, "");
+  const failing = createFileStore(blocked, (error) => void failures.push(error)).begin("192.0.2.9");
+  failing?.add(Buffer.from("abc"));
+  failing?.end();
+  await expect.poll(() => failures.length).toBe(1);
+  mkdirSync(`${own}.new`);
+  writeFileSync(join(`${own}.new`, "0".repeat(64)), "half");
+  const file = createFileStore(own, (error) => expect(error).toBe(null)).begin("192.0.2.9");
+  file?.add(Buffer.from("abc"));
+  file?.end();
+  await expect.poll(() => readdirSync(own)).toEqual(["ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"]);
+  expect(readdirSync(`${own}.new`)).toEqual([]);
 });
 
 test("files that come at once have bounds in number and in memory", () => {

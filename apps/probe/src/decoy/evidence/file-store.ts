@@ -1,7 +1,7 @@
 /** Files that were sent to decoys: kept by their hash, within a quota, and never executed. */
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, statSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { readdirSync, rmSync, statSync } from "node:fs";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** A file that came. */
@@ -37,18 +37,22 @@ const MAX_COMING_OF_SOURCE = 8;
 const QUOTA_BYTES = 64 * 1024 * 1024;
 const QUOTA_FILES = 1024;
 
-/** @param folder Made at the first file. Only its owner may read it. */
+/** @param folder Made at the first file, with one beside it, ending in `.new`, for what is being written. Only its owner may read them. @param onFailure A file could not be written; it is not kept, whatever was said of it. */
 export function createFileStore(folder: string, onFailure: (error: unknown) => void): FileKeeper {
+  const unfinished = `${folder}.new`;
+  rmSync(unfinished, { recursive: true, force: true });
   const kept = new Map(listFiles(folder));
   const coming = new Set<{ readonly source: string }>();
   let [keptBytes, comingBytes] = [[...kept.values()].reduce((sum, octets) => sum + octets, 0), 0];
+  let made: Promise<unknown> | null = null;
   const keep = (sha256: string, bytes: Buffer): boolean => {
     if (kept.has(sha256)) return true;
     if (kept.size >= QUOTA_FILES || keptBytes + bytes.length > QUOTA_BYTES) return false;
     kept.set(sha256, bytes.length);
     keptBytes += bytes.length;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFile(join(folder, sha256), bytes, { mode: 0o400 }).catch((error: unknown) => {
+    made ??= Promise.all([folder, unfinished].map((path) => mkdir(path, { recursive: true, mode: 0o700 })));
+    made.then(() => writeWhole(bytes, join(unfinished, sha256), join(folder, sha256))).catch((error: unknown) => {
+      made = null;
       kept.delete(sha256);
       keptBytes -= bytes.length;
       onFailure(error);
@@ -83,6 +87,13 @@ export function createFileStore(folder: string, onFailure: (error: unknown) => v
       };
     },
   };
+}
+
+/** Nobody finds half of it, whatever crashes. */
+async function writeWhole(bytes: Buffer, unfinished: string, path: string): Promise<void> {
+  await rm(unfinished, { force: true });
+  await writeFile(unfinished, bytes, { mode: 0o400, flag: "wx" });
+  await rename(unfinished, path);
 }
 
 function listFiles(folder: string): readonly (readonly [string, number])[] {

@@ -11,6 +11,7 @@ import { type FromDecoys, type ReportedState, ToDecoys, type TrialPlace } from "
 /** What rises within it is one report. */
 const FLUSH_MS = 250;
 const STATE_MS = 10_000;
+const MAX_LAST_FLUSHES = 64;
 
 /**
  * Begins at once.
@@ -41,16 +42,24 @@ export function linkToDaemon({ path, ladder, guesses, evidence, state, onExempt,
       evidence.lost();
     },
   });
-  const ends = [
-    clock.every(FLUSH_MS, () => {
-      ladder.flush(clock.monotonic(), (number, hit) => link.send({ kind: "hit", number, hit }));
-      guesses.flush(clock.monotonic(), (number, credentials) => link.send({ kind: "credentials", number, credentials }));
-      evidence.flush(clock.monotonic(), (number, one) => link.send({ kind: "evidence", number, evidence: one }));
-    }),
-    clock.every(STATE_MS, sendState),
-  ];
+  let sent = 0;
+  const send = (message: FromDecoys): boolean => {
+    const isSent = link.send(message);
+    sent += isSent ? 1 : 0;
+    return isSent;
+  };
+  const flush = () => {
+    sent = 0;
+    ladder.flush(clock.monotonic(), (number, hit) => send({ kind: "hit", number, hit }));
+    guesses.flush(clock.monotonic(), (number, credentials) => send({ kind: "credentials", number, credentials }));
+    evidence.flush(clock.monotonic(), (number, one) => send({ kind: "evidence", number, evidence: one }));
+    return sent > 0;
+  };
+  const ends = [clock.every(FLUSH_MS, flush), clock.every(STATE_MS, sendState)];
   return () => {
     for (const end of ends) end();
+    // What waits goes out as far as the daemon takes it.
+    for (let turn = 0; turn < MAX_LAST_FLUSHES && flush(); turn += 1);
     link.close();
   };
 }

@@ -8,7 +8,8 @@ export interface SessionTable {
   readonly size: number;
   /** Those that ended for want of room. */
   readonly evicted: number;
-  close(): void;
+  /** @returns When all have ended. */
+  close(): Promise<void>;
 }
 
 /** @param maxSessions Of all sources. */
@@ -44,8 +45,9 @@ export function createSessionTable(maxSessions: number): SessionTable {
       size += 1;
       socket.on("close", () => remove(socket, source));
     },
-    close() {
-      for (const own of bySource.values()) for (const socket of own) socket.destroy();
+    async close() {
+      const all = [...bySource.values()].flatMap((own) => [...own]);
+      await Promise.all(all.map((socket) => new Promise<void>((resolve) => void socket.once("close", () => resolve()).destroy())));
     },
   };
 }

@@ -24,6 +24,15 @@ test("those that nobody goes on with make room, the oldest first; of one peer th
   expect(Array.from({ length: 9 }, () => open("192.0.2.1").transfer !== null).indexOf(false)).toBe(8);
 });
 
+test("what the end of one throws is that one's alone", () => {
+  const failures: unknown[] = [];
+  const error = new Error("no room on the disk");
+  open("192.0.2.1", { onEnd: () => { throw error; }, onFailure: (given) => void failures.push(given) });
+  const { ends } = open("192.0.2.2");
+  transfers.close();
+  expect([failures, ends()]).toEqual([[error], 1]);
+});
+
 test("each datagram is answered once, and in no more octets than it has", async () => {
   const peer = createSocket("udp4").bind({ address: "127.0.0.1", port: 0 });
   await once(peer, "listening");

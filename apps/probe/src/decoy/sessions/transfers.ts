@@ -49,7 +49,11 @@ export function createTransferTable(clock: Pick<Clock, "after">): TransferTable 
         if (isOver) return;
         [isOver, one.isSilent] = [true, false];
         cancel();
-        onEnd();
+        try {
+          onEnd();
+        } catch (error) {
+          onFailure(error);
+        }
         closeUnused();
       };
       const closeUnused = () => {

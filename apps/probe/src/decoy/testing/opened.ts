@@ -22,6 +22,8 @@ export interface OpenedDecoys extends OpenDecoys {
   /** Starts the daemon's side, where it does not run. @param isWritten Whether it takes what is reported. */
   listen(isWritten?: () => boolean, collector?: readonly DecoyExemption[]): void;
   silence(): Promise<void>;
+  /** Ends the decoys, and leaves the daemon's side. */
+  end(): Promise<void>;
 }
 
 /** @param settings Over those of one decoy with these services. @returns What is opened, and what closes it. */
@@ -30,7 +32,7 @@ export async function openForTest(services: readonly string[], settings: object 
   const hits: ReportedHit[] = [];
   const tried: HoneypotCredentials["tried"] = [];
   const evidence: HoneypotEvidence[] = [];
-  let daemon: DecoysListener | null = null;
+  let [daemon, ended] = [null as DecoysListener | null, null as Promise<void> | null];
   const decoys = await openDecoys(parseDecoysSettings({
     decoys: [{ name: "files2", address: "127.0.0.1", services: services.map((service) => ({ service, port: 0 })) }],
     bait: [{ username: "backup", password: "Blue-Heron-4" }], data_dir: folder, link_directory: folder, ...settings,
@@ -47,8 +49,9 @@ export async function openForTest(services: readonly string[], settings: object 
       await daemon?.close();
       daemon = null;
     },
+    end: () => (ended ??= decoys.close()),
     async close() {
-      await decoys.close();
+      await (ended ??= decoys.close());
       await daemon?.close();
       rmSync(folder, { recursive: true });
     },
