@@ -1,6 +1,4 @@
 // BER as LDAP, SNMP and Kerberos use it: tags of one byte, definite lengths. @see ITU-T X.690 section 8.1
-import { Reader } from "./reader.ts";
-
 /** One element: tag, length, value. */
 export interface Tlv {
   readonly tag: number;
@@ -11,21 +9,31 @@ export interface Tlv {
 }
 
 const MAX_LENGTH = 1024 * 1024;
+const LONG_FORM = 0x80;
+const MAX_LENGTH_OCTETS = 4;
 
 /** @returns The first element, or null where it is not whole. */
 export function readTlv(bytes: Uint8Array): Tlv | null {
-  const reader = new Reader(bytes);
-  const tag = reader.u8();
-  let length = reader.u8();
-  if (length > 0x80 && length <= 0x84) {
-    const digits = reader.take(length - 0x80);
-    length = digits.reduce((sum, digit) => sum * 256 + digit, 0);
-  } else if (length >= 0x80) {
-    return null;
-  }
-  if (length > MAX_LENGTH) return null;
-  const value = reader.take(length);
-  return reader.failed ? null : { tag, value, size: reader.offset };
+  const head = readHead(bytes);
+  if (head === null || head === "bad" || head.size > bytes.length) return null;
+  return { tag: bytes[0] as number, value: bytes.subarray(head.begin, head.size), size: head.size };
+}
+
+/** @returns Octets of the first element, however much of it is there; null where there are too few to say, and "bad" for an indefinite length or one above a mebibyte. */
+export function tlvSize(bytes: Uint8Array): number | "bad" | null {
+  const head = readHead(bytes);
+  return head === null || head === "bad" ? head : head.size;
+}
+
+function readHead(bytes: Uint8Array): { readonly begin: number; readonly size: number } | "bad" | null {
+  const first = bytes[1];
+  if (first === undefined) return null;
+  const more = first < LONG_FORM ? 0 : first - LONG_FORM;
+  if (first === LONG_FORM || more > MAX_LENGTH_OCTETS) return "bad";
+  const begin = 2 + more;
+  if (bytes.length < begin) return null;
+  const length = more === 0 ? first : bytes.subarray(2, begin).reduce((sum, digit) => sum * 256 + digit, 0);
+  return length > MAX_LENGTH ? "bad" : { begin, size: begin + length };
 }
 
 /** Every element of a constructed one. */

@@ -1,6 +1,7 @@
 /** NTLM as SMB, RDP and WinRM carry it: the server's challenge, and who says to know a password. @see MS-NLMP sections 2.2.1 and 3.3 */
 import { createHmac } from "node:crypto";
 import type { Peer, Stage } from "../service.ts";
+import { encodeFiletime } from "./filetime.ts";
 import { md4 } from "./md4.ts";
 
 const SIGNATURE = Buffer.from("NTLMSSP\0", "latin1");
@@ -11,8 +12,6 @@ const AGREED = 0xe088_8235;
 const CHALLENGE_HEAD_OCTETS = 56;
 const ATTRIBUTE = { end: 0, computer: 1, domain: 2, dnsComputer: 3, dnsDomain: 4, timestamp: 7 } as const;
 const CHALLENGE_OCTETS = 8;
-/** Milliseconds from 1601 to 1970. */
-const FILETIME_MS = 11_644_473_600_000n;
 
 interface NtlmTarget {
   /** In upper case, at most fifteen characters. */
@@ -59,11 +58,9 @@ export function createNtlmExchange({ hostname, persona }: Stage, peer: Pick<Peer
 
 function encodeChallenge({ computer, version: [major, minor, build] }: NtlmTarget, challenge: Buffer, asked: number, nowMs: number): Buffer {
   const name = Buffer.from(computer, "utf16le");
-  const time = Buffer.alloc(8);
-  time.writeBigUInt64LE((BigInt(Math.floor(nowMs)) + FILETIME_MS) * 10_000n);
   const info = Buffer.concat([
     attribute(ATTRIBUTE.domain, name), attribute(ATTRIBUTE.computer, name), attribute(ATTRIBUTE.dnsDomain, Buffer.from(computer.toLowerCase(), "utf16le")),
-    attribute(ATTRIBUTE.dnsComputer, Buffer.from(computer.toLowerCase(), "utf16le")), attribute(ATTRIBUTE.timestamp, time), attribute(ATTRIBUTE.end, Buffer.alloc(0)),
+    attribute(ATTRIBUTE.dnsComputer, Buffer.from(computer.toLowerCase(), "utf16le")), attribute(ATTRIBUTE.timestamp, encodeFiletime(nowMs)), attribute(ATTRIBUTE.end, Buffer.alloc(0)),
   ]);
   const head = Buffer.alloc(CHALLENGE_HEAD_OCTETS);
   SIGNATURE.copy(head);

@@ -1,6 +1,5 @@
 /** Remote desktop up to the password. @see MS-RDPBCGR sections 2.2.1.1 and 2.2.1.2, MS-CSSP section 2.2.1 */
-import { encodeInteger, encodeTlv, decodeInteger, readAll, readTlv } from "@lanthorn/packets";
-import { readBer } from "../network/ber.ts";
+import { encodeInteger, encodeTlv, decodeInteger, readAll, readTlv, tlvSize } from "@lanthorn/packets";
 import { createFramedReader } from "../framed-reader.ts";
 import type { Peer, Service, Stage } from "../service.ts";
 import { createNtlmExchange, findNtlm } from "./ntlm.ts";
@@ -62,10 +61,7 @@ function createCredSsp(peer: Peer, stage: Stage): (bytes: Buffer) => void {
     peer.end();
     return false;
   };
-  return createFramedReader((bytes) => {
-    const read = bytes[0] === undefined || bytes[0] === TAG.sequence ? readBer(bytes) : "bad";
-    return read === null || read === "bad" ? read : read.octets;
-  }, (message) => {
+  return createFramedReader((bytes) => (bytes[0] === undefined || bytes[0] === TAG.sequence ? tlvSize(bytes) : "bad"), (message) => {
     const fields = readAll(readTlv(message)?.value ?? new Uint8Array(0));
     const versionField = readTlv(fields.find(({ tag }) => tag === TAG.version)?.value ?? new Uint8Array(0));
     const tokens = fields.find(({ tag }) => tag === TAG.tokens);

@@ -1,6 +1,7 @@
 /** File sharing up to the password. @see MS-SMB2 sections 2.2.1 to 2.2.6, 3.3.5.3 to 3.3.5.5 */
 import { createFramedReader } from "../framed-reader.ts";
 import type { Peer, Service, Stage } from "../service.ts";
+import { encodeFiletime } from "./filetime.ts";
 import { createNtlmExchange, findNtlm, type NtlmExchange } from "./ntlm.ts";
 import { encodeSpnegoChallenge, encodeSpnegoOffer } from "./spnego.ts";
 
@@ -17,8 +18,6 @@ const CAPABILITIES = { leasing: 0x2, largeMtu: 0x4, distributed: 0x1, encryption
 const CONTEXT = { integrity: 1, encryption: 2 } as const;
 const [SHA512, AES128_GCM] = [1, 2];
 const MAX_TRANSFER = 8 * 1024 * 1024;
-/** Milliseconds from 1601 to 1970. */
-const FILETIME_MS = 11_644_473_600_000n;
 
 interface Header {
   readonly command: number;
@@ -110,7 +109,7 @@ function negotiation(peer: Peer, stage: Stage, dialect: number): Buffer {
   stage.derive("smb2", 16).copy(fixed, 8);
   fixed.writeUInt32LE(CAPABILITIES.distributed | (dialect === 0x0202 ? 0 : CAPABILITIES.leasing | CAPABILITIES.largeMtu), 24);
   for (const at of [28, 32, 36]) fixed.writeUInt32LE(dialect === 0x0202 ? 65_536 : MAX_TRANSFER, at);
-  fixed.writeBigUInt64LE((BigInt(peer.now().getTime()) + FILETIME_MS) * 10_000n, 40);
+  encodeFiletime(peer.now().getTime()).copy(fixed, 40);
   fixed.writeUInt16LE(HEADER_OCTETS + fixed.length, 56);
   fixed.writeUInt16LE(token.length, 58);
   if (dialect !== NEWEST) return Buffer.concat([fixed, token]);
