@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import type { Clock } from "@lanthorn/runtime";
 import { describeError, parseJson } from "@lanthorn/runtime";
 import type * as z from "zod";
+import { createTokenBucket, fillBucket } from "../token-bucket.ts";
 
 /** One side of the way between the daemon and a process of its own: messages as JSON, each behind its length in four bytes. */
 export interface Channel<Out> {
@@ -156,23 +157,18 @@ function createHeldBytes() {
 
 /** Two allowances that fill up over time: of messages and of bytes. */
 function createAllowance(rate: ChannelRate, clock: Pick<Clock, "monotonic">) {
-  let messages = 2 * rate.messages;
-  let bytes = 2 * rate.bytes;
-  let at = clock.monotonic();
+  const messages = createTokenBucket(rate.messages, 2 * rate.messages, clock.monotonic());
+  const bytes = createTokenBucket(rate.bytes, 2 * rate.bytes, clock.monotonic());
   return {
     /** How long until one more may be read; 0 where it may now. */
     waitMs(): number {
-      const now = clock.monotonic();
-      const seconds = (now - at) / 1000;
-      at = now;
-      messages = Math.min(messages + seconds * rate.messages, 2 * rate.messages);
-      bytes = Math.min(bytes + seconds * rate.bytes, 2 * rate.bytes);
-      if (messages >= 1 && bytes > 0) return 0;
-      return Math.max(1, Math.ceil(Math.max((1 - messages) / rate.messages, -bytes / rate.bytes) * 1000));
+      const [ofMessages, ofBytes] = [fillBucket(messages, clock.monotonic()), fillBucket(bytes, clock.monotonic())];
+      if (ofMessages >= 1 && ofBytes > 0) return 0;
+      return Math.max(1, Math.ceil(Math.max((1 - ofMessages) / rate.messages, -ofBytes / rate.bytes) * 1000));
     },
     use(octets: number): void {
-      messages -= 1;
-      bytes -= octets;
+      messages.tokens -= 1;
+      bytes.tokens -= octets;
     },
   };
 }

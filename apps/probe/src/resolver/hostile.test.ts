@@ -55,6 +55,9 @@ describe("a flood", () => {
     expect(table.of("2001:db8:1:2::1").isAllowed).toBe(true);
     expect(table.of("192.0.2.1").isAllowed).toBe(false);
     expect(table.of("::ffff:10.1.2.3").isAllowed).toBe(true);
+    expect(table.of("2001:db8::9")).toBe(table.of("2001:db8::1:0:0:1"));
+    const narrow = createClientTable({ allowed: ["fd00::5/128"], perSecond: 1, burst: 1 }, clock);
+    expect([narrow.of("fd00::5").isAllowed, narrow.of("fd00::6").isAllowed]).toEqual([true, false]);
   });
 
   test("of names leaves the cache bounded, and what is asked for again in it", () => {

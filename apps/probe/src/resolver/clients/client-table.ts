@@ -2,14 +2,15 @@
 import { BlockList, isIPv6 } from "node:net";
 import { withoutZone } from "@lanthorn/packets";
 import type { Clock } from "@lanthorn/runtime";
+import { sourceNetwork } from "../../source-network.ts";
+import { createTokenBucket, fillBucket, type TokenBucket } from "../../token-bucket.ts";
 
-/** One address; of IPv6 a network of 64 bits, which one host may fill with addresses. */
+/** One network as of `sourceNetwork`. */
 export interface ClientState {
   readonly isAllowed: boolean;
   /** Questions of it that wait for a server. */
   waiting: number;
-  tokens: number;
-  filledAt: number;
+  readonly questions: TokenBucket;
   /** Those over the limit, so that every other one is sent to TCP. */
   refused: number;
 }
@@ -34,27 +35,27 @@ export interface ClientTable {
 
 /** A client more than these, and the one who was there longest is forgotten: what it had used up is forgiven. */
 const MAX_CLIENTS = 32_768;
+const CLIENT_BITS = 64;
 
 /** @throws RangeError for a network that cannot be read. */
 export function createClientTable({ allowed, perSecond, burst }: ClientLimits, clock: Pick<Clock, "monotonic">): ClientTable {
   const list = blockListOf(allowed);
   const clients = new Map<string, ClientState>();
+  /** All of a client's addresses may ask, or none. */
+  const isAlike = allowed.every((network) => !isIPv6(network.split("/")[0] ?? "") || Number(network.split("/")[1] ?? 128) <= CLIENT_BITS);
   return {
     of(address) {
-      const key = isIPv6(address) ? networkOf(address) : address;
+      const key = isAlike ? sourceNetwork(address) : `${sourceNetwork(address)} ${isIn(list, address)}`;
       const known = clients.get(key);
       if (known) return known;
-      const client = { isAllowed: isIn(list, address), waiting: 0, tokens: burst, filledAt: clock.monotonic(), refused: 0 };
+      const client = { isAllowed: isIn(list, address), waiting: 0, questions: createTokenBucket(perSecond, burst, clock.monotonic()), refused: 0 };
       if (clients.size >= MAX_CLIENTS) clients.delete(clients.keys().next().value as string);
       clients.set(key, client);
       return client;
     },
     take(client) {
-      const now = clock.monotonic();
-      client.tokens = Math.min(burst, client.tokens + ((now - client.filledAt) / 1000) * perSecond);
-      client.filledAt = now;
-      if (client.tokens < 1) return false;
-      client.tokens -= 1;
+      if (fillBucket(client.questions, clock.monotonic()) < 1) return false;
+      client.questions.tokens -= 1;
       return true;
     },
     get size() {
@@ -68,17 +69,6 @@ const MAPPED = "::ffff:";
 function isIn(list: BlockList, address: string): boolean {
   const plain = address.startsWith(MAPPED) && address.includes(".") ? address.slice(MAPPED.length) : withoutZone(address);
   return list.check(plain, isIPv6(plain) ? "ipv6" : "ipv4");
-}
-
-/** The first four groups of 16 bits, as they are written; where they are shortened, the whole address. */
-function networkOf(address: string): string {
-  let end = -1;
-  for (let group = 0; group < 4; group += 1) {
-    const next = address.indexOf(":", end + 1);
-    if (next < 0 || next === end + 1) return address;
-    end = next;
-  }
-  return address.slice(0, end);
 }
 
 function blockListOf(networks: readonly string[]): BlockList {
