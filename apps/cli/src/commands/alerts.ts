@@ -1,5 +1,5 @@
 import type { Query } from "@lanthorn/client";
-import { type Alert, type AlertMute, type AlertMuteCreate, AlertSource } from "@lanthorn/contract";
+import { type Alert, type AlertAction, type AlertDecision, type AlertMute, type AlertMuteCreate, AlertSource } from "@lanthorn/contract";
 import type { Answer } from "../answer.ts";
 import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
@@ -28,24 +28,32 @@ export async function listAlerts({ rest }: Connection, filters: Query): Promise<
   return answer(alerts);
 }
 
-/** An alert with all that is known of it, and the facts of its newest event. */
+/** An alert with all that is known of it, the facts of its newest event, and what people did with it. */
 export async function showAlert({ rest }: Rest, id: string): Promise<Answer> {
   const alert = await rest.readAlert(id);
-  return { json: alert, text: (width) => describe(alert, width) };
+  const history = await collect((query: Query) => rest.listAlertHistory(id, query));
+  return { json: { ...alert, history }, text: (width) => describe(alert, history, width) };
 }
 
 /** Says of alerts that somebody looks after them. */
-export async function acknowledgeAlerts({ rest }: Connection, ids: readonly string[]): Promise<Answer> {
-  const alerts: Alert[] = [];
-  for (const id of ids) alerts.push(await rest.acknowledgeAlert(id));
-  return answer(alerts);
+export function acknowledgeAlerts(connection: Rest, ids: readonly string[], options: { readonly note?: string } = {}): Promise<Answer> {
+  return decide(connection, ids, { status: "acknowledged", ...options });
 }
 
 /** Says of alerts that their matter is dealt with. */
-export async function resolveAlerts({ rest }: Connection, ids: readonly string[]): Promise<Answer> {
+export function resolveAlerts(connection: Rest, ids: readonly string[], options: { readonly note?: string } = {}): Promise<Answer> {
+  return decide(connection, ids, { status: "resolved", ...options });
+}
+
+async function decide({ rest }: Rest, ids: readonly string[], { status, note }: { readonly status: AlertDecision; readonly note?: string }): Promise<Answer> {
   const alerts: Alert[] = [];
-  for (const id of ids) alerts.push(await rest.resolveAlert(id));
-  return answer(alerts);
+  const notes: string[] = [];
+  for (const id of ids) {
+    const result = note === undefined ? null : await rest.changeAlerts({ ids: [id], expected_count: 1, change: { status, note } });
+    if (result?.unchanged) notes.push(`${id} was ${status} already: the note was not kept`);
+    alerts.push(await (status === "acknowledged" ? rest.acknowledgeAlert(id) : rest.resolveAlert(id)));
+  }
+  return { ...answer(alerts), notes };
 }
 
 /** Mutes alerts until a moment. @param now Milliseconds since the epoch. @throws CliError `bad-option`. */
@@ -100,7 +108,7 @@ function answerMutes(mutes: readonly AlertMute[]): Answer {
   };
 }
 
-function describe(alert: Alert, width: number): string {
+function describe(alert: Alert, history: readonly AlertAction[], width: number): string {
   const { title, severity, status, muted, type, subject, source, description, guide, mitre_techniques: techniques } = alert;
   const who = alert.resolved_at === null
     ? alert.acknowledged_at === null ? "" : `, acknowledged by ${alert.acknowledged_by} ${shortTime(alert.acknowledged_at)}`
@@ -109,12 +117,16 @@ function describe(alert: Alert, width: number): string {
     ["severity", severity], ["status", `${status}${muted ? ", muted" : ""}${who}`], ["type", `${type} (${source})`], ["about", subject],
     ["address", alert.device_ip || "-"], ["site", alert.site_id ?? "-"], ["seen", `${alert.count} times, ${shortTime(alert.first_seen)} to ${shortTime(alert.last_seen)}`],
     ...(techniques.length > 0 ? [["MITRE ATT&CK", techniques.join(", ")] as const] : []), ...(guide === null ? [] : [["explained in", guide] as const]),
-    ...sightOf(alert),
+    ...sightOf(alert), ...history.map((entry) => [entry.action, didText(entry)] as const),
   ];
   const label = Math.max(...rows.map(([name]) => name.length)) + 2;
   const lines = rows.flatMap(([name, value]) => wrap(printable(value), width - label)
     .map((line, index) => `${index === 0 ? printable(name).padEnd(label) : " ".repeat(label)}${line}`));
   return [...wrap(printable(title), width), "", ...wrap(printable(description), width), "", ...lines, "", `id: ${alert.id}`].join("\n");
+}
+
+function didText({ at, by, note, muted_until: until }: AlertAction): string {
+  return `${shortTime(at)} by ${by}${until === null ? "" : `, until ${shortTime(until)}`}${note === "" ? "" : `: ${note}`}`;
 }
 
 /** What a guard saw beside what every alert has, as its newest event says: `kind` and `MAC` are what `guards allow` takes. */

@@ -105,6 +105,17 @@ describe("alerts", () => {
     expect(done).toEqual(["ack a", "ack b", "resolve a"]);
   });
 
+  test("get a note, and it is said where it was not kept", async () => {
+    const asked: unknown[] = [];
+    const connection = connect({
+      changeAlerts: async (body) => (asked.push(body), { matched: 1, changed: body.ids?.[0] === "a" ? 1 : 0, unchanged: body.ids?.[0] === "a" ? 0 : 1, gone: 0 }),
+      resolveAlert: async () => ({ ...ALERT, status: "resolved" }),
+    });
+    const answer = await resolveAlerts(connection, ["a", "b"], { note: "the new printer" });
+    expect(asked).toMatchObject(["a", "b"].map((id) => ({ ids: [id], expected_count: 1, change: { status: "resolved", note: "the new printer" } })));
+    expect(answer.notes).toEqual(["b was resolved already: the note was not kept"]);
+  });
+
   test("are shown with what to do, where it is explained, and the facts of the newest event", async () => {
     const alert = {
       ...ALERT, description: "Another\u001B device claims it.", type: "arp_spoofing", subject: "10.0.0.7", device_ip: "10.0.0.7", site_id: null, first_seen: AT,
@@ -113,13 +124,16 @@ describe("alerts", () => {
         kind: "arp_spoofing", mac: "02:00:00:00:00:66", expected_macs: ["00:1b:21:aa:bb:07"], facts: { "sent from": "port 2", victims: Array.from({ length: 30 }, () => "10.0.0.7").join(", ") },
       } }],
     } as unknown as Alert;
-    const answer = await showAlert(connect({ readAlert: async () => alert }), ID);
+    const history = [{ id: ID, action: "muted" as const, at: AT, by: "admin", note: "moves\u001B", muted_until: AT }, { id: ID, action: "acknowledged" as const, at: AT, by: "admin", note: "", muted_until: null }];
+    const answer = await showAlert(connect({ readAlert: async () => alert, listAlertHistory: (_id, query) => listOf(history)(query) }), ID);
     expect(widest(answer)).toBeLessThanOrEqual(80);
     const shown = formatAnswer(answer, false).split("\n");
     expect(shown).toEqual(expect.arrayContaining(["kind          arp_spoofing", "MAC           02:00:00:00:00:66", "expected MAC  00:1b:21:aa:bb:07"]));
     expect(shown[2]).toBe("Another? device claims it.");
     expect(shown).toContain("explained in  apps/probe/README.md#arp-and-ndp");
     expect(shown).toContain("sent from     port 2");
+    expect(shown).toEqual(expect.arrayContaining(["muted         2026-11-20T08:15:30Z by admin, until 2026-11-20T08:15:30Z: moves?", "acknowledged  2026-11-20T08:15:30Z by admin"]));
+    expect(answer.json).toEqual({ ...alert, history });
     expect(shown).toContain(`status        open, muted, acknowledged by admin ${AT.slice(0, 19)}Z`);
   });
 

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import {
   acknowledgeAlerts, listAlerts, listMutes, muteAlerts, type MuteOptions, resolveAlerts, showAlert, unmuteAlerts,
 } from "../commands/alerts.ts";
-import { changeAlerts } from "../commands/bulk.ts";
+import { type AlertChangeOptions, changeAlerts } from "../commands/bulk.ts";
 import { parseCount } from "../options/row-count.ts";
 import { siteFilter } from "../site-id.ts";
 import type { GroupDependencies } from "./group.ts";
@@ -19,6 +19,8 @@ interface ListOptions {
   /** In the filter language. */
   readonly filter?: string;
 }
+
+const NOTE = "why, for who reads the alert's history later";
 
 /** `alerts …`. */
 export function addAlertCommands(program: Command, { answering, clock }: GroupDependencies): void {
@@ -38,19 +40,21 @@ export function addAlertCommands(program: Command, { answering, clock }: GroupDe
     (connection, id: string) => showAlert(connection, id),
   );
   answering(
-    alerts.command("ack <id...>").description("acknowledge alerts: say that you look after them"),
-    (connection, ids: string[]) => acknowledgeAlerts(connection, ids),
+    alerts.command("ack <id...>").description("acknowledge alerts: say that you look after them").option("--note <text>", NOTE),
+    (connection, ids: string[], options: { note?: string }) => acknowledgeAlerts(connection, ids, options),
   );
   answering(
-    alerts.command("resolve <id...>").description("resolve alerts: say that they are dealt with; if it happens again, a new alert is raised"),
-    (connection, ids: string[]) => resolveAlerts(connection, ids),
+    alerts.command("resolve <id...>").description("resolve alerts: say that they are dealt with; if it happens again, a new alert is raised")
+      .option("--note <text>", NOTE),
+    (connection, ids: string[], options: { note?: string }) => resolveAlerts(connection, ids, options),
   );
   answering(
-    alerts.command("change").description("acknowledge or resolve all alerts that a filter leaves; without --expect, only say how many they are")
+    alerts.command("change").description("acknowledge, resolve or mute all alerts that a filter leaves; without --expect, only say how many they are")
       .requiredOption("--filter <text>", "in the filter language: 'severity:<=low status:open seen:>7d'")
-      .addOption(new Option("--status <status>", "what they become").choices(["acknowledged", "resolved"]).makeOptionMandatory())
+      .addOption(new Option("--status <status>", "what they become").choices(["acknowledged", "resolved"]))
+      .option("--mute <when>", "instead of --status: until when the same as each of them is muted: 8h, 30d or 2026-12-31").option("--note <text>", NOTE)
       .option("--expect <count>", "how many they are to be: if another number matches, nothing is changed", (text) => parseCount(text, MAX_BULK, "--expect")),
-    (connection, { status, ...options }: { status: "acknowledged" | "resolved"; filter: string; expect?: number }) => changeAlerts(connection, status, options),
+    (connection, options: AlertChangeOptions) => changeAlerts(connection, options, clock.now()),
   );
   answering(
     alerts.command("mute").description("do not notify anybody of some alerts for a time; they are still counted and listed. All that you give must match")

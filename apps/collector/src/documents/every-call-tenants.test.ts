@@ -91,8 +91,11 @@ async function createStranger(): Promise<string> {
   return (JSON.parse(answer.text) as { readonly access_token: string }).access_token;
 }
 
-/** Baselines are compared twice a minute, and the topology is drawn every two seconds. What people change of them is in the audit log. */
-const CHANGES_BY_ITSELF = /topology$|baselines(?!\/(?:acceptances|templates|windows))/;
+/**
+ * Baselines are compared twice a minute, the topology is drawn every two seconds, and what changed is counted since a moment that moves on.
+ * What people change of them is in the audit log.
+ */
+const CHANGES_BY_ITSELF = /topology$|\/changes$|baselines(?!\/(?:acceptances|templates|windows))/;
 
 /** Every answer to a GET, of lists and of single things. What passes meanwhile is left out. */
 async function readEverything(isLeftOut = (_path: string) => false): Promise<readonly { readonly name: string; readonly text: string }[]> {
@@ -111,7 +114,9 @@ function readStanding() {
 
 function isEmptyList({ status, text }: Answer): boolean {
   if (status === 200 && !text.startsWith("{")) return text.trimEnd().split("\r\n").length === 1;
-  return status === 200 && (JSON.parse(text) as { readonly data?: readonly unknown[] }).data?.length === 0;
+  const { data, total, ...facets } = JSON.parse(text) as { readonly data?: readonly unknown[]; readonly total?: number };
+  if (total === 0) return status === 200 && Object.values(facets).every((values) => Array.isArray(values) && values.length === 0);
+  return status === 200 && data?.length === 0;
 }
 
 function faultOf(call: Call, { status, text }: Answer): string {

@@ -4,6 +4,9 @@ import { AlertConditions, AlertSource, AlertStatus } from "./alert-conditions.ts
 import { AlertFilterText } from "./alert-filter.ts";
 import { bulkRequest } from "./bulk.ts";
 import { PageQuery } from "./envelopes.ts";
+import { PlainText } from "./plain-text.ts";
+
+const Note = PlainText(1024).default("");
 
 /** An event behind an alert. The bytes of packets are in `data.packets` of the first one only, and not in lists. */
 export const AlertEvidence = z.object({
@@ -72,11 +75,28 @@ export type AlertsQuery = z.infer<typeof AlertsQuery>;
 export const AlertsExportQuery = AlertFilterQuery;
 export type AlertsExportQuery = z.infer<typeof AlertsExportQuery>;
 
-/** What is done to each of many alerts: as `POST /alerts/{alert_id}/acknowledge` and `…/resolve` do. */
+/** What a person makes of an alert. */
+export const AlertDecision = z.enum(["acknowledged", "resolved"]);
+export type AlertDecision = z.infer<typeof AlertDecision>;
+
+/** What is done to each of many alerts: as `POST /alerts/{alert_id}/acknowledge` and `…/resolve` do, or mutes of their own. */
 export const AlertBulkChange = z.strictObject({
-  status: z.enum(["acknowledged", "resolved"]).describe("`acknowledged`: somebody works on it; a resolved one stays resolved. `resolved`: it is over."),
-});
+  status: AlertDecision.optional().describe("`acknowledged`: somebody works on it; a resolved one stays resolved. `resolved`: it is over."),
+  muted_until: Instant.optional().describe("Instead of `status`: the same as each of them, of its type, site and subject, is muted until then, within the next 366 days."),
+  note: Note.describe("Why, for who reads the alert's history later; of a mute its reason. At most 1024 characters."),
+}).refine(({ status, muted_until: until }) => (status === undefined) !== (until === undefined), { path: ["status"], message: "either status or muted_until is needed, and not both" });
 export type AlertBulkChange = z.infer<typeof AlertBulkChange>;
+
+/** What somebody did with an alert. */
+export const AlertAction = z.object({
+  id: Id.describe("The entry's id."),
+  action: z.enum([...AlertDecision.options, "muted"]).describe("What was done."),
+  at: Instant.describe("When it was done."),
+  by: z.string().describe("Name of the user or API key that did it."),
+  note: z.string().describe("Why. Empty for no reason given."),
+  muted_until: Instant.nullable().describe("Until when it was muted. Null where it was not."),
+});
+export type AlertAction = z.infer<typeof AlertAction>;
 
 /** A change of all alerts that a filter leaves, or of some. */
 export const AlertBulkRequest = bulkRequest(AlertFilterText, AlertBulkChange);

@@ -58,6 +58,8 @@ export interface EventTables {
     quiet_at: string | null;
     acknowledged_by: string | null; acknowledged_at: string | null; resolved_by: string | null; resolved_at: string | null;
   };
+  /** What people did with alerts: one of `AlertAction` each. */
+  alert_actions: { id: string; alert_id: string; action: string; at: string; by_name: string; note: string; muted_until: string | null };
   alert_mutes: {
     id: string; tenant_id: string; source: string | null; type: string | null; subject: string | null; site_id: string | null;
     reason: string; created_by: string; created_at: string; expires_at: string;

@@ -1,5 +1,5 @@
-import { BulkResult } from "@lanthorn/contract";
-import { createId } from "@lanthorn/runtime";
+import { AlertAction, BulkResult, listEnvelope } from "@lanthorn/contract";
+import { createId, toInstant } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type AlertsBench, createAlertsBench, ids, rogue } from "./testing/bench.ts";
 
@@ -49,6 +49,58 @@ describe("a bulk change of alerts", () => {
     const all = { ids: data.map(({ id }) => id), expected_count: 3 };
     await bench.post("/bulk", { ...all, change: { status: "resolved" } });
     expect((await bench.post("/bulk", { ...all, change: { status: "acknowledged" } })).body).toEqual({ matched: 3, changed: 0, unchanged: 3, gone: 0 });
+  });
+
+  test("has a note, which the alert's history keeps with who did it", async () => {
+    await raise(2);
+    const { data } = await bench.list("?source=rogue");
+    const all = { ids: data.map(({ id }) => id), expected_count: 2 };
+    const [first] = all.ids;
+    await bench.post(`/${first}/acknowledge`);
+    expect((await bench.post("/bulk", { ...all, change: { status: "acknowledged", note: " TICKET-7 " } })).body).toEqual({ matched: 2, changed: 1, unchanged: 1, gone: 0 });
+    await bench.post("/bulk", { ...all, change: { status: "resolved", note: "the new server" } });
+    const by = bench.tenant.username;
+    const done = async (id = "", query = "") => listEnvelope(AlertAction).parse((await bench.server.get(`/api/v1/alerts/${id}/history${query}`, bench.tenant.token)).body);
+    expect((await done(first)).data).toMatchObject([{ action: "resolved", by, note: "the new server", muted_until: null }, { action: "acknowledged", by, note: "" }]);
+    const { data: [, noted], meta } = await done(all.ids[1]);
+    expect([noted, meta.total]).toEqual([{ id: expect.any(String) as string, action: "acknowledged", at: bench.now(), by, note: "TICKET-7", muted_until: null }, 2]);
+    const page = await done(first, "?per_page=1");
+    expect((await done(first, `?per_page=1&cursor=${page.meta.next_cursor}`)).data).toMatchObject([{ action: "acknowledged" }]);
+    const audit = await bench.server.db.selectFrom("audit").select("after").where("action", "=", "alert.acknowledge").orderBy("id").execute();
+    expect(audit.map(({ after }) => JSON.parse(after ?? "") as unknown)).toEqual([{ status: "acknowledged" }, { status: "acknowledged", note: "TICKET-7" }]);
+    const other = await bench.server.createTenant("admin");
+    expect((await bench.server.get(`/api/v1/alerts/${first}/history`, other.token)).status).toBe(404);
+    expect((await bench.post("/bulk", { ...all, change: { status: "resolved", note: "a\u001b[31m" } })).status).toBe(400);
+    await bench.server.db.deleteFrom("alerts").execute();
+    expect(await bench.server.db.selectFrom("alert_actions").select("id").execute()).toEqual([]);
+  });
+
+  test("mutes the same as each of them, with one mute for those that are alike", async () => {
+    await raise(3);
+    const { db } = bench.server;
+    const { id: _, open_key: _key, ...row } = await db.selectFrom("alerts").selectAll().where("source", "=", "rogue").limit(1).executeTakeFirstOrThrow();
+    await db.insertInto("alerts").values([{ ...row, id: createId(), open_key: null, status: "resolved" }, { ...row, id: createId(), open_key: "wide", subject: "10.0.*" }]).execute();
+    const until = toInstant(bench.clock.now() + 3_600_000);
+    const change = { muted_until: until, note: "maintenance" };
+    const mute = (count: number, more = {}) => bench.post("/bulk", { filter: "source:rogue", expected_count: count, change: { ...change, ...more } });
+    expect((await mute(5)).body).toEqual({ matched: 5, changed: 4, unchanged: 1, gone: 0 });
+    const mutes = (await db.selectFrom("alert_mutes").selectAll().orderBy("subject").execute()).map(({ subject, reason, expires_at: end }) => [subject, reason, end]);
+    expect(mutes).toEqual([row.subject, "server 1", "server 2"].toSorted().map((subject) => [subject, "maintenance", until]));
+    const { data } = await bench.list("?source=rogue");
+    expect([data.length, data.filter(({ muted }) => !muted).map(({ subject }) => subject)]).toEqual([5, ["10.0.*"]]);
+    expect((await mute(5)).body).toMatchObject({ changed: 0, unchanged: 5 });
+    expect((await mute(5, { muted_until: toInstant(bench.clock.now() + 7_200_000) })).body).toMatchObject({ changed: 4 });
+    expect((await audited()).filter((action) => action === "alert_mute.create")).toHaveLength(6);
+    for (const wrong of [{ muted_until: bench.now() }, { muted_until: "2028-01-01T00:00:00.000Z" }, { status: "resolved" }, { muted_until: undefined }]) {
+      expect((await mute(5, wrong)).status).toBe(400);
+    }
+  });
+
+  test("makes no more mutes than there may be", async () => {
+    await raise(1001);
+    const answer = await bench.post("/bulk", { filter: "source:rogue", expected_count: 1001, change: { muted_until: toInstant(bench.clock.now() + 3_600_000) } });
+    expect([answer.status, answer.error.code]).toEqual([409, "CONFLICT"]);
+    expect((await bench.server.db.selectFrom("alert_mutes").select("id").execute()).length).toBeLessThanOrEqual(1000);
   });
 
   test("is nobody else's, and needs the scope of a single change", async () => {

@@ -32,6 +32,17 @@ const MAX_MUTE_MS = 366 * 86_400_000;
 /** All are compared with every alert. */
 const MAX_MUTES = 1000;
 
+/** @param path Where the request says when it ends. @throws ApiError BAD_REQUEST for an end that is past or too far. */
+export function checkMuteEnd(endsAt: string, now: number, path: readonly string[]): void {
+  const lastsMs = Date.parse(endsAt) - now;
+  if (lastsMs <= 0 || lastsMs > MAX_MUTE_MS) throw badRequest([{ path: [...path], message: "within the next 366 days" }]);
+}
+
+/** @param count How many there would be. @throws ApiError CONFLICT for too many. */
+export function checkMuteCount(count: number): void {
+  if (count > MAX_MUTES) throw new ApiError("CONFLICT", `there may be ${MAX_MUTES} mutes: end some, or mute a source, a type or a site`);
+}
+
 /** Lists mutes, creates and removes them. */
 export function alertMutes({ store, audit, clock }: AlertMutesDependencies): AlertMutes {
   const now = () => toInstant(clock.now());
@@ -50,10 +61,9 @@ export function alertMutes({ store, audit, clock }: AlertMutesDependencies): Ale
 
     async mute(actor, { source, type, subject, site_id, reason, expires_at }) {
       const { tenantId } = actor;
-      const lastsMs = Date.parse(expires_at) - clock.now();
-      if (lastsMs <= 0 || lastsMs > MAX_MUTE_MS) throw badRequest([{ path: ["expires_at"], message: "within the next 366 days" }]);
+      checkMuteEnd(expires_at, clock.now(), ["expires_at"]);
       await requireSite(store, tenantId, site_id);
-      if ((await mutesOf(tenantId)).length >= MAX_MUTES) throw new ApiError("CONFLICT", `there are ${MAX_MUTES} mutes already`);
+      checkMuteCount((await mutesOf(tenantId)).length + 1);
       const row = {
         id: createId(), tenant_id: tenantId, source: source ?? null, type: type ?? null, subject: subject ?? null, site_id: site_id ?? null,
         reason,

@@ -1,7 +1,9 @@
-import type { Alert, AlertEvidence, AlertMute } from "@lanthorn/contract";
+import type { Alert, AlertAction, AlertEvidence, AlertFacets, AlertMute } from "@lanthorn/contract";
+import type { ActionRow } from "./actions-store.ts";
 import { guideOf } from "./reaction/rogues.ts";
 import type { AlertRow } from "./reaction/store.ts";
 import { isMuted, type MuteRow } from "./reaction/mutes.ts";
+import type { AlertsStore } from "./store.ts";
 
 /** An alert's row as the API shows it. @param mutes Those that count now. */
 export function toAlert(row: AlertRow, mutes: readonly MuteRow[]): Alert {
@@ -31,4 +33,16 @@ export function toListedAlert(row: AlertRow, mutes: readonly MuteRow[]): Alert {
 export function toMute(row: MuteRow): AlertMute {
   const { tenant_id: _, source, ...mute } = row;
   return { ...mute, source: source as AlertMute["source"] };
+}
+
+/** What somebody did with an alert, as the API shows it. */
+export function toAction({ id, action, at, by_name: by, note, muted_until }: ActionRow): AlertAction {
+  return { id, action: action as AlertAction["action"], at, by, note, muted_until };
+}
+
+/** How often values occur, as the API shows it. */
+export function toFacets({ total, severity, status, source, type, site_id, device_id }: Awaited<ReturnType<AlertsStore["countFacets"]>>): AlertFacets {
+  return {
+    total, severity: [...severity], status: [...status], source: [...source], type: [...type], site_id: [...site_id], device_id: [...device_id],
+  };
 }

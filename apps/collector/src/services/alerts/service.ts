@@ -1,15 +1,15 @@
-import type { Alert, AlertsExportQuery, AlertsQuery, List } from "@lanthorn/contract";
+import type { Alert, AlertAction, AlertFacets, AlertFacetsQuery, AlertsExportQuery, AlertsQuery, List } from "@lanthorn/contract";
 import { toInstant } from "@lanthorn/runtime";
 import { csvPages, EXPORT_ROWS } from "../../gateway/csv/csv.ts";
 import type { Position } from "../../gateway/cursor.ts";
 import { notFound } from "../../gateway/errors.ts";
-import { pageBySort } from "../../gateway/page.ts";
+import { type IdPage, pageById, pageBySort } from "../../gateway/page.ts";
 import { type AlertChanges, alertChanges, type AlertChangesDependencies } from "./changes.ts";
 import { createReadConditions } from "./conditions.ts";
 import { ALERT_COLUMNS } from "./csv.ts";
 import { type AlertMutes, alertMutes, type AlertMutesDependencies } from "./mutes.ts";
 import type { AlertRow } from "./reaction/store.ts";
-import { toAlert, toListedAlert } from "./records.ts";
+import { toAction, toAlert, toFacets, toListedAlert } from "./records.ts";
 import { SORT_COLUMNS } from "./store.ts";
 
 /** Alerts as the API shows and changes them. */
@@ -18,6 +18,10 @@ export interface AlertsService extends AlertChanges, AlertMutes {
   list(tenantId: string, query: AlertsQuery): Promise<List<Alert>>;
   /** Every alert of the list as CSV, some hundreds at a time. @throws ApiError as `list`. */
   exportCsv(tenantId: string, query: AlertsExportQuery): Promise<AsyncGenerator<string>>;
+  /** How often values occur in the list. @throws ApiError as `list`. */
+  facets(tenantId: string, query: AlertFacetsQuery): Promise<AlertFacets>;
+  /** What people did with it, the newest first. @throws ApiError NOT_FOUND. */
+  history(tenantId: string, alertId: string, page: IdPage): Promise<List<AlertAction>>;
   /** @throws ApiError NOT_FOUND. */
   read(tenantId: string, alertId: string): Promise<Alert>;
 }
@@ -27,6 +31,12 @@ export function createAlertsService(deps: AlertChangesDependencies & AlertMutesD
   const { store, clock } = deps;
   const conditions = createReadConditions(deps);
   const mutesOf = (tenantId: string) => store.mutes(tenantId, toInstant(clock.now()));
+
+  const find = async (tenantId: string, alertId: string) => {
+    const row = await store.byId(tenantId, alertId);
+    if (!row) throw notFound("alert");
+    return row;
+  };
 
   /** What the list is narrowed to and in which order. */
   const narrow = async (tenantId: string, query: AlertsExportQuery) => {
@@ -61,10 +71,13 @@ export function createAlertsService(deps: AlertChangesDependencies & AlertMutesD
       });
     },
 
-    async read(tenantId, alertId) {
-      const row = await store.byId(tenantId, alertId);
-      if (!row) throw notFound("alert");
-      return toAlert(row, await mutesOf(tenantId));
+    facets: async (tenantId, query) => toFacets(await store.countFacets(tenantId, await conditions(tenantId, query))),
+
+    async history(tenantId, alertId, page) {
+      await find(tenantId, alertId);
+      return pageById(page, { read: (rows) => store.actions(alertId, rows), count: () => store.countActions(alertId), show: toAction });
     },
+
+    read: async (tenantId, alertId) => toAlert(await find(tenantId, alertId), await mutesOf(tenantId)),
   };
 }

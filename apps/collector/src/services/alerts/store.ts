@@ -1,15 +1,21 @@
-import type { ALERT_SORT_FIELDS, Choice } from "@lanthorn/contract";
+import { type ALERT_SORT_FIELDS, type Choice, MAX_FACET_VALUES } from "@lanthorn/contract";
 import type { Expression, ExpressionBuilder, Insertable, Kysely, SqlBool, Transaction } from "kysely";
+import { countFacets, type Facets } from "../../db/query/facets.ts";
 import { holdsText } from "../../db/query/like.ts";
 import { idsAmong } from "../../db/query/ids-among.ts";
 import { inTurn } from "../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import { siteExists, sitesExist } from "../../db/locks/site-exists.ts";
 import type { Position } from "../../gateway/cursor.ts";
+import type { Rows } from "../../gateway/page.ts";
+import { type ActionRow, countActions, listActions } from "./actions-store.ts";
 import type { AlertRow } from "./reaction/store.ts";
 import type { MuteRow } from "./reaction/mutes.ts";
 
 const SEARCHED = ["title", "description", "subject", "device_ip"] as const;
+
+/** Columns of which values are counted. */
+const FACETS = ["severity", "status", "source", "type", "site_id", "device_id"] as const;
 
 type AlertSortField = (typeof ALERT_SORT_FIELDS)[number];
 
@@ -43,6 +49,11 @@ export interface AlertsStore {
   idsAfter(tenantId: string, filter: AlertFilter, after: string, limit: number): Promise<readonly string[]>;
   /** Which of these ids are alerts of the tenant, in their order. */
   idsAmong(tenantId: string, ids: readonly string[]): Promise<readonly string[]>;
+  /** What people did with an alert, the newest first. */
+  actions(alertId: string, rows: Rows): Promise<readonly ActionRow[]>;
+  countActions(alertId: string): Promise<number>;
+  /** How often values occur in the alerts that a filter leaves. */
+  countFacets(tenantId: string, filter: AlertFilter): Promise<Facets<(typeof FACETS)[number]>>;
   write(work: (trx: Transaction<Schema>) => Promise<void>): Promise<void>;
   /**
    * Changes alerts while no event can.
@@ -52,8 +63,8 @@ export interface AlertsStore {
   change(tenantId: string, ids: readonly string[], decide: (trx: Transaction<Schema>, rows: readonly AlertRow[]) => Promise<{
     readonly ids: readonly string[]; readonly columns: Partial<AlertRow>;
   }>): Promise<readonly AlertRow[]>;
-  /** Those that count at `now`, in the order in which they were made. */
-  mutes(tenantId: string, now: string): Promise<readonly MuteRow[]>;
+  /** Those that count at `now`, in the order in which they were made. @param trx Where those that it has made count too. */
+  mutes(tenantId: string, now: string, trx?: Transaction<Schema>): Promise<readonly MuteRow[]>;
   addMute(mute: Insertable<Schema["alert_mutes"]>, also: (trx: Transaction<Schema>) => Promise<void>): Promise<void>;
   /** @returns False when there is none. */
   removeMute(tenantId: string, muteId: string, also: (trx: Transaction<Schema>, mute: MuteRow) => Promise<void>): Promise<boolean>;
@@ -94,6 +105,12 @@ export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; 
       return rows.map(({ id }) => id);
     },
     idsAmong: (tenantId, ids) => idsAmong(reads, "alerts", { tenantId, ids }),
+    actions: (alertId, rows) => listActions(reads, alertId, rows),
+    countActions: (alertId) => countActions(reads, alertId),
+    countFacets: (tenantId, filter) => countFacets(reads, {
+      columns: FACETS, most: MAX_FACET_VALUES,
+      some: (after, most) => reads.selectFrom("alerts").select(["id", ...FACETS]).where((eb) => matches(eb, tenantId, filter)).where("id", ">", after).orderBy("id").limit(most),
+    }),
     write: (work) => db.transaction().execute(work),
     change: (tenantId, wanted, decide) => inTurn(db, tenantId, async (trx) => {
       const rows = await trx.selectFrom("alerts").selectAll().where("tenant_id", "=", tenantId).where("id", "in", wanted).orderBy("id").execute();
@@ -101,8 +118,8 @@ export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; 
       if (ids.length > 0) await trx.updateTable("alerts").set(columns).where("id", "in", ids).execute();
       return rows.map((row) => (ids.includes(row.id) ? { ...row, ...columns } : row));
     }),
-    mutes: (tenantId, now) =>
-      reads.selectFrom("alert_mutes").selectAll().where("tenant_id", "=", tenantId).where("expires_at", ">", now).orderBy("id").execute(),
+    mutes: (tenantId, now, trx) =>
+      (trx ?? reads).selectFrom("alert_mutes").selectAll().where("tenant_id", "=", tenantId).where("expires_at", ">", now).orderBy("id").execute(),
     addMute: (mute, also) => db.transaction().execute(async (trx) => {
       await trx.insertInto("alert_mutes").values(mute).execute();
       await also(trx);
