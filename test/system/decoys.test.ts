@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EVENTS, type EventData } from "@lanthorn/contract";
@@ -125,5 +125,15 @@ describe.skipIf(!canMakeLabs())("decoys of a site", () => {
     // A thousand connections that were broken off, of a laptop that knows nothing of scans and was in the shell of telnet.
     const kinds = new Set(hits().filter(({ services, usernames }) => services?.includes("ftp") && usernames?.includes("root")).flatMap(({ services }) => services ?? []));
     expect(kinds).toEqual(new Set(["ftp", "telnet"]));
+  });
+
+  test("a password that was tried comes to the collector, sealed on its way, and is in no file of the daemon", async () => {
+    const { rest } = site.collector;
+    await site.lab.exec("printer", process.execPath, ["-e", GUESS, "ann", "1", "Grey-Plover-77"], { timeoutMs: 60_000 });
+    const credential = await waitFor("the credential", async () => (await rest.listHoneypotCredentials({ username: "ann" })).data[0] ?? null);
+    expect((await rest.revealHoneypotCredential(credential.id)).password).toBe("Grey-Plover-77");
+    const files = readdirSync(site.box.dataDir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+    expect(files.length).toBeGreaterThan(3);
+    expect(files.filter((path) => readFileSync(path).includes("Grey-Plover-77"))).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ import { switchReaction } from "./services/topology/switch-reaction.ts";
 const NO_DATABASE = {} as Parameters<typeof createNoiseStore>[0];
 const reactions: ServiceReactions = {
   intrusions: createIdsReaction({ store: createNoiseStore(NO_DATABASE), clock: { now: () => 0 } }), anomalies: createAnomaliesReaction({ store: createAnomaliesStore(NO_DATABASE), clock: { now: () => 0 } }),
-  honeypots: createHoneypotReaction({ seal: String }), alerts: createAlertReaction({ maxOpen: 1 }), neighbors: neighborReaction, switches: switchReaction, scans: scanReaction,
+  honeypots: createHoneypotReaction({ seal: String, open: () => null }), alerts: createAlertReaction({ maxOpen: 1 }), neighbors: neighborReaction, switches: switchReaction, scans: scanReaction,
   pcaps: createPcapReaction({ quota: { dayRecords: 1, records: 1 }, nudge: () => undefined }), queries: createQueriesReaction({ keepDays: 1 }), deliveries: createDeliveryReaction(),
 };
 const rowsOf = (name: string) => EVENT_TYPES.filter((type) => (REACTIONS[type].reactions as readonly string[]).includes(name));

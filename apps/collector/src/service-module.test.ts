@@ -31,7 +31,7 @@ const pcap: ServiceModule = {
 };
 const ids: ServiceModule = { ...base, name: "ids", reactions: { intrusions: createIdsReaction({ store: {} as NoiseStore, clock }) } };
 const anomalies: ServiceModule = { ...base, name: "anomalies", reactions: { anomalies: createAnomaliesReaction({ store: { feedback: () => Promise.resolve([]) }, clock }) } };
-const honeypots: ServiceModule = { ...base, name: "honeypots", reactions: { honeypots: createHoneypotReaction({ seal: (password) => password }) } };
+const honeypots: ServiceModule = { ...base, name: "honeypots", reactions: { honeypots: createHoneypotReaction({ seal: (password) => password, open: () => null }) } };
 const dns: ServiceModule = { ...base, name: "dns", reactions: { queries: createQueriesReaction({ keepDays: 1 }) } };
 const diplomat: ServiceModule = { ...base, name: "diplomat", mount: "diplomat", reactions: { deliveries: createDeliveryReaction() } };
 

@@ -29,6 +29,7 @@ const MESSAGES: Readonly<Record<string, z.ZodType>> = {
   "configuration-capture": ProbeConfiguration,
   "configuration-anomalies": ProbeConfiguration,
   "configuration-decoys": ProbeConfiguration,
+  "configuration-password-key": ProbeConfiguration,
   command: Command,
   "command-scan-start": Command,
   "command-scan-cancel": Command,

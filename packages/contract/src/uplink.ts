@@ -10,7 +10,7 @@ export { type ScanRemarkCode } from "./events/scans.ts";
 export { MAX_HOST_SOFTWARE, Software } from "./events/software.ts";
 export { ResolverState } from "./uplink/resolver-state.ts";
 export { DNS_QUERY_LEVELS, DnsQueries, type DnsQueryAction, type DnsQueryLevel, MAX_DNS_QUERY_ROWS, stricterDnsQueryLevel } from "./events/dns-queries.ts";
-export { HONEYPOT_FINGERPRINTS, HoneypotCredentials, HoneypotEvidence, MAX_TRANSCRIPT_CHARACTERS, MAX_TRIED_CREDENTIALS } from "./events/honeypots.ts";
+export { HONEYPOT_FINGERPRINTS, HoneypotCredentials, HoneypotEvidence, MAX_TRANSCRIPT_CHARACTERS, MAX_TRIED_CREDENTIALS, SEALED_PASSWORDS_INFO, SealedPasswords } from "./events/honeypots.ts";
 export { HEALTH_METRICS } from "./events/operations.ts";
 export { ANOMALY_KINDS, AnomalyDetected, type AnomalyKind, DnsThreat, GUARD_KINDS, type GuardKind, HONEYPOT_STAGES, HoneypotHit, type HoneypotStage, IdsAlert, RogueDetected } from "./events/security.ts";
 export * from "./uplink/topics.ts";

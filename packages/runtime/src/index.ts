@@ -2,6 +2,7 @@ export { type Backoff, createBackoff } from "./backoff.ts";
 export { type Clock, createFakeClock, type FakeClock, nextTurn, pause, settleFakeClocks, systemClock } from "./clock.ts";
 export { type EnvironmentNames, readConfiguration, unknownVariables } from "./configuration.ts";
 export { describeError, RuntimeError } from "./errors.ts";
+export { type HpkeContext, hpkeOpen, hpkePublicKey, hpkeSeal } from "./hpke.ts";
 export { alertIdOf, createId, derivedId, toInstant } from "./identity.ts";
 export { parseJson } from "./json.ts";
 export { createLifecycle, keepUntilDone, type Lifecycle, stopSignal } from "./lifecycle.ts";

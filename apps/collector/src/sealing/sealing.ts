@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { type HpkeContext, hpkeOpen, hpkePublicKey } from "@lanthorn/runtime";
 import { CollectorError } from "../errors.ts";
 import type { Keyring } from "./keyring.ts";
 
@@ -10,6 +11,10 @@ export interface Sealing {
   open(sealed: string, owner: string): string;
   /** Whether it opens with the key that seals now, so that it need not be sealed anew after a rotation. */
   isCurrent(sealed: string, owner: string): boolean;
+  /** For whom others seal what only this deployment is to open: an X25519 key in Base64, another after a rotation. */
+  publicKey(): string;
+  /** Opens what was sealed by HPKE for `publicKey`, the one before a rotation too. @param sealed In Base64. @returns Null for what is not. */
+  openSent(sealed: string, context: HpkeContext): string | null;
 }
 
 /** Whether an error of `open` says that the key is not here, or that what was sealed is not whole. */
@@ -19,6 +24,11 @@ export function isUnreadable(error: unknown): boolean {
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+
+/** The private key for what others seal: of each sealing key its own. @see RFC 7748 section 5: any 32 bytes are one. */
+function privateKeyOf(key: Uint8Array): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", key, "", "lanthorn x25519", 32));
+}
 
 /**
  * AES-256-GCM, each secret with a nonce of its own.
@@ -60,6 +70,15 @@ export function createSealing(keyring: Keyring): Sealing {
       } catch {
         return false;
       }
+    },
+    publicKey: () => hpkePublicKey(privateKeyOf(keyring()[0])).toString("base64"),
+    openSent(sealed, context) {
+      const bytes = Buffer.from(sealed, "base64");
+      for (const key of keyring()) {
+        const opened = hpkeOpen(privateKeyOf(key), bytes, context);
+        if (opened) return opened.toString("utf8");
+      }
+      return null;
     },
   };
 }

@@ -4,9 +4,8 @@ import type { HealthWatch } from "../health/health.ts";
 import { type Identity, readIdentity } from "../identity/identity.ts";
 import type { Entry } from "../queue/entry.ts";
 import type { Uplink } from "../uplink/uplink.ts";
-import type { DecoysListener } from "../decoy/link/decoy-listener.ts";
 import { createLiveness } from "./liveness.ts";
-import type { openDecoyLink as openDecoyLinkPart } from "./parts/open-decoy-link.ts";
+import type { DecoyLink, openDecoyLink as openDecoyLinkPart } from "./parts/open-decoy-link.ts";
 import { openHealth } from "./parts/open-health.ts";
 import type { DnsThreats } from "../dns-threats/threats.ts";
 import { openDnsLists } from "./parts/dns/open-dns-lists.ts";
@@ -68,7 +67,7 @@ function wire(
     readonly openIntrusions: (...parts: Parameters<typeof openIntrusionsPart>) => Intrusions | null;
     readonly openDnsThreats: (...parts: Parameters<typeof openDnsThreatsPart>) => DnsThreats | null;
     readonly openResolverLink: (...parts: Parameters<typeof openResolverLinkPart>) => ResolverListener | null;
-    readonly openDecoyLink: (...parts: Parameters<typeof openDecoyLinkPart>) => DecoysListener | null;
+    readonly openDecoyLink: (...parts: Parameters<typeof openDecoyLinkPart>) => DecoyLink | null;
   },
 ): Round {
   const { configuration } = deps;

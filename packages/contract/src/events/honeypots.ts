@@ -4,15 +4,24 @@ import { Id } from "../values.ts";
 /** Of one message. */
 export const MAX_TRIED_CREDENTIALS = 64;
 
+/** What passwords are sealed for, as `info` of HPKE. @see RFC 9180 section 8.1 */
+export const SEALED_PASSWORDS_INFO = "lanthorn passwords tried at decoys";
+const Password = z.string().max(255).nullable();
+/** What is sealed, as JSON: a password for each of `tried`. */
+export const SealedPasswords = z.array(Password).min(1).max(MAX_TRIED_CREDENTIALS);
+
 /** Passwords that somebody tried at a decoy, each pair of name and password once. The collector seals them: its log has the names alone. */
 export const HoneypotCredentials = z.object({
   incident_id: Id.describe("The probe's id of the incident, as in `honeypot_hit`."),
   decoy: z.string().max(64).describe("The decoy's name."),
   tried: z.array(z.object({
     service: z.string().max(64).describe("The service at which it was tried."), username: z.string().max(255).describe("The user name. Empty for none."),
-    password: z.string().max(255).nullable().describe("The password. Null in the log: the collector keeps it sealed."),
+    password: Password.describe("The password. Null in the log, where the collector keeps it sealed, and where `passwords_sealed` has it."),
     is_bait: z.boolean().describe("It is one of the decoys' bait credentials."),
   })).min(1).max(MAX_TRIED_CREDENTIALS).describe("What was tried, each pair once."),
+  passwords_sealed: z.base64().max(131_072).optional().describe(
+    "Their passwords, sealed for the collector's `password_key` by HPKE (RFC 9180), with the incident's id as `aad`; in Base64. Older probes send passwords as they are. Left out in the log.",
+  ),
 });
 export type HoneypotCredentials = z.infer<typeof HoneypotCredentials>;
 

@@ -143,6 +143,8 @@ export const ProbeConfiguration = z.object({
   anomalies: AnomaliesPart.optional(),
   /** Who may touch the decoys; left out where the site has nobody. */
   decoys: DecoysPart.optional(),
+  /** The collector's X25519 key in Base64, for which passwords that are tried at decoys are sealed by HPKE (RFC 9180). Older collectors have none. */
+  password_key: z.base64().length(44).optional(),
 });
 export type ProbeConfiguration = z.infer<typeof ProbeConfiguration>;
 

@@ -35,8 +35,8 @@ export function createSettingsService(deps: {
   readonly guards: { partFor(siteId: string): Promise<GuardsPart | undefined> };
   /** Settings of a site's captures; undefined where nothing is set. */
   readonly captures: { partFor(siteId: string): Promise<CaptureSettings | undefined> };
-  /** Who may touch a site's decoys; undefined for nobody. */
-  readonly decoys: { partFor(siteId: string): Promise<DecoysPart | undefined> };
+  /** Who may touch a site's decoys, undefined for nobody; and for which key passwords that are tried there are sealed. */
+  readonly decoys: { partFor(siteId: string): Promise<DecoysPart | undefined>; passwordKey(): string | undefined };
   /** What people say is normal for devices. */
   readonly anomalies: { partFor(siteId: string): Promise<AnomaliesPart | undefined> };
   readonly audit: Audit;
@@ -81,11 +81,11 @@ export function createSettingsService(deps: {
       const sealed = await credentials.sealedFor(probeId);
       const bundles = await deps.bundles.listFor(row.site_id);
       const [guards, capture, anomalies] = [await deps.guards.partFor(row.site_id), await deps.captures.partFor(row.site_id), await deps.anomalies.partFor(row.site_id)];
-      const decoys = await deps.decoys.partFor(row.site_id);
+      const [decoys, passwordKey] = [await deps.decoys.partFor(row.site_id), deps.decoys.passwordKey()];
       return ProbeConfiguration.parse({
         v: MESSAGE_VERSION, revision: revisionOf(row), site_name: row.name, ...effectiveOf(row),
         ...(sealed !== undefined && { credentials: sealed }), ...(bundles.length > 0 && { bundles }), ...(guards && { guards }), ...(capture && { capture }), ...(anomalies && { anomalies }),
-        ...(decoys && { decoys }),
+        ...(decoys && { decoys }), ...(passwordKey !== undefined && { password_key: passwordKey }),
       });
     },
   };

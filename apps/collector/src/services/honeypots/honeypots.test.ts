@@ -1,8 +1,8 @@
 import {
   BATCH_MAX_EVENTS, Command, type EventData, Honeypot, HoneypotCredential, HoneypotExemption, HoneypotSession, HoneypotSessionDetail, listEnvelope, MAX_DECOY_EXEMPTIONS,
-  MAX_EXEMPT_ADDRESSES, MAX_EXEMPT_PORTS, MAX_TRIED_CREDENTIALS, probeTopic,
+  MAX_EXEMPT_ADDRESSES, MAX_EXEMPT_PORTS, MAX_TRIED_CREDENTIALS, probeTopic, SEALED_PASSWORDS_INFO,
 } from "@lanthorn/contract";
-import { createId } from "@lanthorn/runtime";
+import { createId, hpkeSeal } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { enrollListening, type ListeningProbe } from "../agents/testing/listening-probe.ts";
 import { type Stack, startStack } from "../agents/testing/stack.ts";
@@ -184,6 +184,22 @@ describe("credentials that were tried", () => {
     await append("honeypot_credentials", forged);
     expect(listEnvelope(HoneypotCredential).parse((await call("GET", "/credentials?per_page=1")).body).meta.total).toBe(MAX_COMMUNITIES_OF_SITE + 3);
     expect(await list("?is_bait=true")).toHaveLength(2);
+  });
+
+  test("come sealed for the key that probes are sent, of their own incident alone", async () => {
+    const key = (await probe.hears(({ password_key: given }) => given !== undefined)).password_key ?? "";
+    const send = (aad: string, passwords: unknown) => append("honeypot_credentials", [{
+      ...TRIED, tried: TRIED.tried.map((one) => ({ ...one, password: null })),
+      passwords_sealed: hpkeSeal(Buffer.from(key, "base64"), Buffer.from(JSON.stringify(passwords)), { info: SEALED_PASSWORDS_INFO, aad })?.toString("base64"),
+    }]);
+    const passwords = TRIED.tried.map(({ password }) => password);
+    await send(createId(), passwords);
+    await send(INCIDENT, { none: "of them" });
+    expect(await list()).toEqual([]);
+    await send(INCIDENT, passwords);
+    const revealed = await Promise.all((await list()).map(async ({ id }) => (await call("POST", `/credentials/${id}/reveal`)).body.password as string));
+    expect(revealed).toEqual(["Blue-Heron-4", "Summer-2026!"]);
+    expect(JSON.stringify(await stack.database.db.selectFrom("events").selectAll().execute())).not.toContain("passwords_sealed");
   });
 
   test("of a session that is not kept any more stay without it", async () => {

@@ -4,10 +4,10 @@ import type { Broker } from "../../broker/broker.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import { createRetentionJob } from "../../jobs/job.ts";
-import { ownerOfHoneypotCredential } from "../../sealing/sealed-columns.ts";
 import type { Sealing } from "../../sealing/sealing.ts";
 import type { ServiceModule } from "../../service-module.ts";
 import { createDecoyAddresses, type DecoyAddresses } from "./addresses/decoy-addresses.ts";
+import { passwordSeals } from "./credentials/password-seals.ts";
 import { createHoneypotCredentialsService } from "./credentials/service.ts";
 import { createCredentialsStore } from "./credentials/store.ts";
 import { createDecoysService } from "./decoys.ts";
@@ -23,8 +23,10 @@ import { createSessionsStore } from "./sessions/store.ts";
 import { createTestsService, type TestsService } from "./tests/service.ts";
 import { createTestsStore } from "./tests/store.ts";
 
-/** Decoys, and what was done at them: `partFor` is for what probes are sent, `replied` and `heard` for what they say. */
-interface Honeypots extends ServiceModule, Pick<ExemptionsService, "partFor">, Pick<TestsService, "replied">, Pick<DecoyAddresses, "heard"> {}
+/** Decoys, and what was done at them: `partFor` and `passwordKey` are for what probes are sent, `replied` and `heard` for what they say. */
+interface Honeypots extends ServiceModule, Pick<ExemptionsService, "partFor">, Pick<TestsService, "replied">, Pick<DecoyAddresses, "heard"> {
+  passwordKey(): string;
+}
 
 const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
 /** Sessions, credentials that were tried, and evidence. */
@@ -51,7 +53,7 @@ export function openHoneypots(deps: {
       decoys, tests, exemptions, sessions: createSessionsService({ store: sessions, evidence, clock }), evidence: createHoneypotEvidenceService({ store: evidence, sessions, audit }),
       credentials: createHoneypotCredentialsService({ store: credentials, sessions, sealing, audit }),
     })],
-    reactions: { honeypots: createHoneypotReaction({ seal: (password, id) => sealing.seal(password, ownerOfHoneypotCredential(id)) }) },
+    reactions: { honeypots: createHoneypotReaction(passwordSeals(sealing)) }, passwordKey: sealing.publicKey,
     retention: [forgetting], partFor: exemptions.partFor, replied: tests.replied, heard: createDecoyAddresses(deps).heard,
   };
 }

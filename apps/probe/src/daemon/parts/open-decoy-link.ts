@@ -12,16 +12,21 @@ import { watchScans } from "../../decoy/scans/watch-scans.ts";
 import { createPublisher } from "../../queue/publisher.ts";
 import type { Queue } from "./open-queue.ts";
 import type { RoundContext } from "./round-context.ts";
+import { createTriedPasswords, type TriedPasswords } from "./tried-passwords.ts";
+
+/** What the decoys of this machine see, and for whom the passwords that are tried at them are sealed. */
+export interface DecoyLink extends DecoysListener, Pick<TriedPasswords, "sealFor"> {}
 
 /** Takes what the decoys of this machine see. @returns Null where none are installed. */
-export function openDecoyLink({ configuration, identity, replay, random, clock, log, lifecycle }: RoundContext, { db, outbox }: Queue, macAt: (ip: string) => string): DecoysListener | null {
+export function openDecoyLink({ configuration, identity, replay, random, clock, log, lifecycle }: RoundContext, { db, outbox }: Queue, macAt: (ip: string) => string): DecoyLink | null {
   const { directory } = configuration.decoy;
   if (directory === null || replay !== null || !existsSync(directory)) return null;
   const publisher = createPublisher({ db, outbox, log, what: "hits of decoys" });
   const collector = createCollectorExemption(configuration.collector.mqtt_url ?? identity().mqtt_url, clock);
+  const passwords = createTriedPasswords();
   const listener = listenForDecoys(join(directory, LINK_SOCKET), {
     onHit: (hit) => publisher.publish([{ type: "honeypot_hit", occurred_at: toInstant(Math.min(hit.last_at, clock.now())), data: toEvent(hit, macAt(hit.source_ip)) }]),
-    onCredentials: (data) => publisher.publish([{ type: "honeypot_credentials", occurred_at: toInstant(clock.now()), data }]),
+    onCredentials: (data) => publisher.publish([{ type: "honeypot_credentials", occurred_at: toInstant(clock.now()), data: passwords.seal(data) }]),
     onEvidence: (data) => publisher.publish([{ type: "honeypot_evidence", occurred_at: toInstant(clock.now()), data }]),
     collector: collector.now, clock, log,
   });
@@ -37,7 +42,7 @@ export function openDecoyLink({ configuration, identity, replay, random, clock, 
     await scans.close();
   });
   lifecycle.onClose("the decoys' socket", () => listener.close());
-  return listener;
+  return { ...listener, sealFor: passwords.sealFor };
 }
 
 function toEvent(hit: ReportedHit, mac: string): HoneypotHit {

@@ -15,7 +15,7 @@ test("every part of the collector's configuration has one module that takes it",
     } as unknown as Parameters<typeof siteModules>[0]["watch"],
     transfers: { bundles: { announced: note("bundles", undefined) } } as unknown as Parameters<typeof siteModules>[0]["transfers"],
     traffic: { configure: note("traffic", undefined), acceptAnomalies: note("anomalies", undefined) },
-    decoys: { exempt: note("decoys", undefined) },
+    decoys: { exempt: note("decoys", undefined), sealFor: () => undefined },
   });
   const head = ["v", "revision", "site_name"];
   expect([...head, ...modules.flatMap(({ shape }) => Object.keys(shape))].toSorted()).toEqual(Object.keys(ProbeConfiguration.shape).toSorted());

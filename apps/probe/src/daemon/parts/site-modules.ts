@@ -2,13 +2,13 @@ import { join } from "node:path";
 import { DEFAULT_CAPTURE_SETTINGS } from "@lanthorn/contract/uplink";
 import { bundlesPart } from "../../bundles/settings.ts";
 import { credentialsPart } from "../../credentials/settings.ts";
-import type { DecoysListener } from "../../decoy/link/decoy-listener.ts";
 import { decoysPart } from "../../decoy/link/settings.ts";
 import { guardsPart } from "../../detect/settings.ts";
 import { egressPart } from "../../egress/settings.ts";
 import { anomaliesPart } from "../../traffic/anomalies/settings.ts";
 import { capturePart } from "../../traffic/settings.ts";
 import { createSiteConfiguration, type SiteConfiguration, siteModule } from "../../uplink/site-configuration.ts";
+import type { DecoyLink } from "./open-decoy-link.ts";
 import type { Watch } from "./open-watch.ts";
 import type { Traffic } from "./open-traffic.ts";
 import type { RoundContext } from "./round-context.ts";
@@ -19,7 +19,7 @@ export function siteModules({ watch, transfers, traffic, decoys }: {
   readonly watch: Pick<Watch, "discovery" | "guards" | "credentials" | "onCredentials">;
   readonly transfers: Pick<Transfers, "bundles"> | null;
   readonly traffic: Pick<Traffic, "configure" | "acceptAnomalies"> | null;
-  readonly decoys: Pick<DecoysListener, "exempt"> | null;
+  readonly decoys: Pick<DecoyLink, "exempt" | "sealFor"> | null;
 }) {
   return [
     siteModule({ name: "egress", part: egressPart, refuses: "all", take: (part) => watch.discovery.configure(part) }),
@@ -61,7 +61,8 @@ export function siteModules({ watch, transfers, traffic, decoys }: {
     }),
     siteModule({
       name: "decoys", part: decoysPart, refuses: "part",
-      take({ decoys: pushed }) {
+      take({ decoys: pushed, password_key: key }) {
+        decoys?.sealFor(key);
         decoys?.exempt(pushed?.exemptions ?? []);
         return null;
       },

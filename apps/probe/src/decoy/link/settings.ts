@@ -8,4 +8,4 @@ export const DecoyLinkSettings = z.strictObject({
 }).prefault({});
 
 /** What the collector sets of the decoys. */
-export const decoysPart = ProbeConfiguration.pick({ decoys: true });
+export const decoysPart = ProbeConfiguration.pick({ decoys: true, password_key: true });

@@ -13,7 +13,7 @@ export function createTestRegistry(
     ...createSettingsService({
       db, reads, audit: createAudit({ clock }), onConfigured: async () => {},
       bundles: { listFor: () => Promise.resolve([]) }, guards: { partFor: () => Promise.resolve(undefined) }, captures: { partFor: () => Promise.resolve(undefined) }, anomalies: { partFor: () => Promise.resolve(undefined) },
-      decoys: { partFor: () => Promise.resolve(undefined) },
+      decoys: { partFor: () => Promise.resolve(undefined), passwordKey: () => undefined },
       credentials: { sealedFor: () => Promise.resolve(undefined), countFor: () => Promise.resolve(0) },
     }),
     ...createHealthHistory({ db, clock: { ...clock, every: () => () => {} }, logger: silentLog }),

@@ -1,5 +1,5 @@
-import { type EventData, HONEYPOT_STAGES } from "@lanthorn/contract";
-import { createId, derivedId } from "@lanthorn/runtime";
+import { HONEYPOT_STAGES, SealedPasswords } from "@lanthorn/contract";
+import { createId, derivedId, nextTurn, parseJson } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
 import type { AppendedEvent } from "../../../events/log.ts";
@@ -26,17 +26,27 @@ export function sessionKey(probeId: string, incidentId: string): string {
   return derivedId("honeypot session", probeId, incidentId);
 }
 
-/**
- * Keeps what was done at decoys, and what was tried there. A test's hit is kept as all others, raises no alert and calls nobody.
- * @param deps.seal A password, for the row of this id.
- */
-export function createHoneypotReaction({ seal }: { readonly seal: (password: string, id: string) => string }): Reaction<"honeypot_hit" | "honeypot_credentials" | "honeypot_evidence"> {
+/** How passwords come, and how they are kept. */
+export interface PasswordSeals {
+  /** A password, for the row of this id. */
+  readonly seal: (password: string, id: string) => string;
+  /** What a probe sealed of an incident; null where it cannot be opened. */
+  readonly open: (sealed: string, incidentId: string) => string | null;
+}
+
+/** Keeps what was done at decoys, and what was tried there. A test's hit is kept as all others, raises no alert and calls nobody. */
+export function createHoneypotReaction(seals: PasswordSeals): Reaction<"honeypot_hit" | "honeypot_credentials" | "honeypot_evidence"> {
   return {
     types: ["honeypot_hit", "honeypot_credentials", "honeypot_evidence"],
     async react(trx, { tenantId }, events) {
       const hits = events.filter((event): event is Hit => event.type === "honeypot_hit");
       await keepHits(trx, tenantId, hits);
-      const tried = events.filter((event): event is Tried => event.type === "honeypot_credentials").flatMap((event) => credentialsOf(tenantId, event, seal));
+      const tried: NewCredential[] = [];
+      for (const event of events.filter((one): one is Tried => one.type === "honeypot_credentials")) {
+        tried.push(...credentialsOf(tenantId, event, seals));
+        // What a probe sealed takes half a millisecond to open, and a batch has hundreds.
+        await nextTurn();
+      }
       if (tried.length > 0) {
         await addCredentials(trx, tried);
         for (const siteId of new Set(tried.map(({ site_id: id }) => id))) {
@@ -119,14 +129,22 @@ function rungOf(sessionId: string, { id, data, occurred_at: at }: Hit): RungRow 
   };
 }
 
-function credentialsOf(tenantId: string, { data, site_id: siteId, probe_id: probeId, occurred_at: at }: Tried, seal: (password: string, id: string) => string): readonly NewCredential[] {
+function credentialsOf(tenantId: string, { data, site_id: siteId, probe_id: probeId, occurred_at: at }: Tried, seals: PasswordSeals): readonly NewCredential[] {
   if (siteId === null || probeId === null) return [];
-  return data.tried.flatMap(({ service, username, password, is_bait: isBait }: EventData<"honeypot_credentials">["tried"][number]) => {
+  const passwords = passwordsOf(data, seals);
+  return data.tried.flatMap(({ service, username, is_bait: isBait }, place) => {
+    const password = passwords[place] ?? null;
     if (password === null) return [];
     const id = createId();
     return [{
-      id, tenant_id: tenantId, site_id: siteId, session_key: sessionKey(probeId, data.incident_id), decoy: data.decoy, service, username, password_sealed: seal(password, id),
+      id, tenant_id: tenantId, site_id: siteId, session_key: sessionKey(probeId, data.incident_id), decoy: data.decoy, service, username, password_sealed: seals.seal(password, id),
       is_bait: isBait ? 1 : 0, tried_at: at,
     }];
   });
+}
+
+/** In the order of `tried`. Older probes send them as they are. */
+function passwordsOf({ incident_id: incidentId, tried, passwords_sealed: sealed }: Tried["data"], { open }: PasswordSeals): readonly (string | null)[] {
+  if (sealed === undefined) return tried.map(({ password }) => password);
+  return SealedPasswords.safeParse(parseJson(open(sealed, incidentId) ?? "")).data ?? [];
 }

@@ -5,9 +5,9 @@ import { createReactions } from "../../../events/reaction.ts";
 import { honeypotCredentials } from "../../../ingest/projections/honeypot-credentials.ts";
 import { honeypotEvidence } from "../../../ingest/projections/honeypot-evidence.ts";
 import { REACTION_ORDER, REACTIONS } from "../../../reactions.ts";
-import { ownerOfHoneypotCredential } from "../../../sealing/sealed-columns.ts";
 import type { Stack } from "../../agents/testing/stack.ts";
 import { createAlertReaction } from "../../alerts/reaction/reaction.ts";
+import { passwordSeals } from "../credentials/password-seals.ts";
 import { createHoneypotReaction } from "../sessions/reaction.ts";
 
 type Hit = EventData<"honeypot_hit">;
@@ -37,7 +37,7 @@ export async function appendOfDecoys(
 ): Promise<void> {
   const log = createEventLog({
     reads: stack.database.reads, reactions: createReactions(REACTIONS, REACTION_ORDER, {
-      honeypots: createHoneypotReaction({ seal: (password, id) => stack.sealing.seal(password, ownerOfHoneypotCredential(id)) }), alerts: createAlertReaction({ maxOpen: 100 }),
+      honeypots: createHoneypotReaction(passwordSeals(stack.sealing)), alerts: createAlertReaction({ maxOpen: 100 }),
       deliveries: {
         types: [],
         async react(_, __, events: readonly { readonly type: string }[]) {
