@@ -12,7 +12,7 @@ import { Answer } from "../states/answer.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { LearnedDialog } from "./learned-dialog.tsx";
 
-const COUNTS = ["learning", "active", "drifted", "frozen"] as const;
+const COUNTS = [["learning", "Learning"], ["active", "Active"], ["drifted", "Drifted"], ["frozen", "Frozen"]] as const;
 
 /** How the probes of a site, or of all, watch what devices do. */
 export function useModels(siteId: string | undefined) {
@@ -34,7 +34,7 @@ export function Models({ siteId }: { readonly siteId: string | undefined }) {
           <table>
             <thead>
               <tr>
-                <th scope="col">Probe</th>{COUNTS.map((count) => <th key={count} scope="col">{count}</th>)}
+                <th scope="col">Probe</th>{COUNTS.map(([count, title]) => <th key={count} scope="col">{title}</th>)}
                 <th scope="col">Hours compared</th><th scope="col">Found</th><th scope="col">Devices</th>{mayWrite && <th scope="col">All its devices</th>}
               </tr>
             </thead>
@@ -50,12 +50,12 @@ export function Models({ siteId }: { readonly siteId: string | undefined }) {
 function ModelRow({ model, onShow, mayWrite }: { readonly model: AnomalyModel; readonly onShow: () => void; readonly mayWrite: boolean }) {
   const { probe_id: id, name, is_online: isOnline, other_hosts: otherHosts, state } = model;
   const limit = limitOfReach(otherHosts);
-  const probe = <td className={styles["name"]}><Foreign text={name} longest={60} /> <Mark tone={isOnline ? "good" : "warn"}>{isOnline ? "online" : "away"}</Mark>{state !== null && limit !== null && <span className={styles["warning"]}>{limit}</span>}</td>;
+  const probe = <td className={styles["name"]}><Foreign text={name} longest={60} /> <Mark tone={isOnline ? "good" : "warn"}>{isOnline ? "online" : "away"}</Mark>{state !== null && limit !== null && <p className={styles["warning"]}>{limit}</p>}</td>;
   if (state === null) return <tr>{probe}<td colSpan={COUNTS.length + (mayWrite ? 4 : 3)}>It does not watch what devices do: it reads no traffic (<code>[traffic]</code> in its configuration), or has not reported yet.</td></tr>;
   return (
     <tr>
       {probe}
-      {COUNTS.map((count) => <td key={count}>{state[count].toLocaleString("en")}</td>)}
+      {COUNTS.map(([count]) => <td key={count}>{state[count].toLocaleString("en")}</td>)}
       <td>{state.compared_hours.toLocaleString("en")}{state.distrusted_hours > 0 && <span className={styles["beside"]}>{state.distrusted_hours.toLocaleString("en")} more were not trusted: frames were lost in them</span>}</td>
       <td>{state.found.toLocaleString("en")}{state.suppressed > 0 && <span className={styles["beside"]}>{state.suppressed.toLocaleString("en")} more are normal</span>}</td>
       <td>{isOnline ? <Button onClick={onShow}>Show</Button> : "–"}</td>
