@@ -1,17 +1,18 @@
-import type { Alert } from "@lanthorn/contract";
+import { type Alert, type AlertFilter, MAX_BULK } from "@lanthorn/contract";
 import { getRouteApi, Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
-import { useEffect, useMemo, useRef } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { type Command, useCommands } from "../keyboard/commands.ts";
 import { Button } from "../parts/button.tsx";
 import { Mark, SeverityMark } from "../parts/mark.tsx";
 import { Page } from "../parts/page.tsx";
-import { useSession } from "../session/use-session.ts";
+import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { useCursorList } from "../states/use-list.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { AlertFilters } from "./alert-filters.tsx";
 import styles from "./alerts-page.module.css";
+import { BulkDialog } from "./bulk-dialog.tsx";
 
 const route = getRouteApi("/alerts");
 const PAGE_SIZE = 100;
@@ -28,10 +29,17 @@ export function AlertsPage() {
     queryKey: ["alerts", "list", filter], read: (cursor) => rest.listAlerts({ ...filter, per_page: PAGE_SIZE, cursor }),
   });
   const list = alerts.data?.list ?? [];
-  useListCommands(list, alertId);
+  /** What is changed is what was there when it was asked for, whatever the list is by now. */
+  const [changing, setChanging] = useState<{ readonly filter: AlertFilter; readonly total: number } | null>(null);
+  const total = alerts.data?.total ?? 0;
+  const mayChange = useMay("alerts:write") && filter.filter === undefined && total > 0 && total <= MAX_BULK;
+  const { sort: _sort, filter: _text, ...conditions } = filter;
+  const change = mayChange ? () => setChanging({ filter: Object.fromEntries(Object.entries(conditions).filter(([, text]) => text !== undefined)) as AlertFilter, total }) : null;
+  useListCommands(list, alertId, change);
   const isFiltered = Object.keys(search).some((name) => name !== "site_id" && name !== "sort");
   return (
-    <Page title="Alerts" isFull note={alerts.data ? `${alerts.data.total.toLocaleString("en")} ${search.status === undefined ? "pending" : "alerts"}` : "…"}>
+    <Page title="Alerts" isFull note={alerts.data ? `${alerts.data.total.toLocaleString("en")} ${search.status === undefined ? "pending" : "alerts"}` : "…"} actions={change && <Button onClick={change}>Change all {total.toLocaleString("en")}</Button>}>
+      {changing && <BulkDialog {...changing} onClose={() => setChanging(null)} />}
       <div className={styles["columns"]} data-detail={alertId !== undefined}>
         <div className={styles["list"]}>
           <AlertFilters />
@@ -76,12 +84,14 @@ function AlertRow({ alert, isCurrent }: { readonly alert: Alert; readonly isCurr
   );
 }
 
-function useListCommands(list: readonly Alert[], alertId: string | undefined): void {
+/** @param change Changes all of them; null for who may not. */
+function useListCommands(list: readonly Alert[], alertId: string | undefined, change: (() => void) | null): void {
   const navigate = useNavigate();
-  const latest = useRef({ list, alertId });
+  const latest = useRef({ list, alertId, change });
   useEffect(() => {
-    latest.current = { list, alertId };
+    latest.current = { list, alertId, change };
   });
+  const canChange = change !== null;
   useCommands(useMemo((): readonly Command[] => {
     const move = (step: number) => {
       const { list: all, alertId: current } = latest.current;
@@ -91,6 +101,7 @@ function useListCommands(list: readonly Alert[], alertId: string | undefined): v
     return [
       { id: "next alert", title: "Next alert", group: "This page", keys: "j", run: () => move(1) },
       { id: "previous alert", title: "Previous alert", group: "This page", keys: "k", run: () => move(-1) },
+      ...(canChange ? [{ id: "change alerts", title: "Change all of these alerts", group: "This page", keys: "b", run: () => latest.current.change?.() } as const] : []),
     ];
-  }, [navigate]));
+  }, [navigate, canChange]));
 }

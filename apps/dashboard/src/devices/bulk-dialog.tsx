@@ -1,4 +1,4 @@
-import { type BulkResult, type DeviceFilter, formatDeviceFilter } from "@lanthorn/contract";
+import { type DeviceFilter, formatDeviceFilter } from "@lanthorn/contract";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { Button } from "../parts/button.tsx";
@@ -6,6 +6,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
 import { type Fields, withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
+import { BulkDone } from "../states/bulk-done.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
 import { DEVICE_TYPE_NAMES } from "../texts/device-type.ts";
 import { parseTags } from "../texts/tags.ts";
@@ -30,7 +31,7 @@ export function BulkDialog({ filter, total, onChanged, onClose }: { readonly fil
     setEmpty(change === null);
     if (change) save.mutate(change);
   });
-  if (save.data) return <Done result={save.data} onClose={onClose} />;
+  if (save.data) return <BulkDone result={save.data} onClose={onClose} />;
   const count = `${total.toLocaleString("en")} ${total === 1 ? "device" : "devices"}`;
   return (
     <Dialog title={`Change ${count}`} onClose={onClose}>
@@ -52,17 +53,6 @@ export function BulkDialog({ filter, total, onChanged, onClose }: { readonly fil
           <Button onClick={onClose}>Cancel</Button><Button kind="primary" type="submit" disabled={save.isPending}>Change {count}</Button>
         </div>
       </form>
-    </Dialog>
-  );
-}
-
-function Done({ result: { changed, unchanged, gone }, onClose }: { readonly result: BulkResult; readonly onClose: () => void }) {
-  return (
-    <Dialog title="Changed" onClose={onClose}>
-      <div className={form["form"]}>
-        <p role="status">{changed.toLocaleString("en")} changed, {unchanged.toLocaleString("en")} were so already{gone > 0 && `, ${gone.toLocaleString("en")} were deleted meanwhile`}.</p>
-        <div className={form["actions"]}><Button kind="primary" onClick={onClose}>Close</Button></div>
-      </div>
     </Dialog>
   );
 }

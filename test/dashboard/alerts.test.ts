@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Collector, startCollector } from "../system/deployment.ts";
+import type { SimulatedProbe } from "../system/simulated-probe.ts";
+import { findFaults } from "./axe.ts";
+import { type RealBrowser, startBrowser } from "./browser.ts";
+import { logIn, settle } from "./pages.ts";
+import { sayHostile } from "./world.ts";
+
+const ADMIN = { username: "admin", password: "only for this test" };
+const VIEWER = { username: "night-shift", password: "only for this test too" };
+
+let folder: string;
+let collector: Collector;
+let browser: RealBrowser;
+let probe: SimulatedProbe;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "lanthorn-alerts-"));
+  collector = await startCollector({ dataDir: join(folder, "collector"), host: "127.0.0.1", env: { LANTHORN_ADMIN_PASSWORD: ADMIN.password } });
+  await collector.rest.createUser({ ...VIEWER, role: "viewer" });
+  probe = await sayHostile(collector);
+  browser = await startBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  probe?.close();
+  await collector?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const counted = async (status: string) => (await collector.rest.listAlerts({ status })).meta.total;
+
+test("all alerts that the filter leaves are acknowledged at once by keyboard, as many as the list counts, and none where others match by now", async () => {
+  const total = await counted("open");
+  expect(total).toBeGreaterThan(2);
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, ADMIN);
+  for (const key of ["g", "a"]) await page.keyboard.press(key);
+  await settle(page, /^Alerts/);
+  await page.getByRole("button", { name: `Change all ${total}` }).waitFor();
+  await page.keyboard.press("b");
+  await page.getByText("status:open,acknowledged").waitFor();
+  expect(await findFaults(page, "change alerts")).toEqual([]);
+  const [first] = (await collector.rest.listAlerts({ status: "open" })).data;
+  await collector.rest.resolveAlert(first?.id ?? "");
+  await page.getByRole("button", { name: `Change ${total} alerts` }).press("Enter");
+  await page.getByRole("alert").getByText("CONFLICT").waitFor();
+  expect(await counted("acknowledged")).toBe(0);
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: `Change all ${total - 1}` }).waitFor();
+  await page.keyboard.press("b");
+  await page.getByRole("button", { name: `Change ${total - 1} alerts` }).press("Enter");
+  await page.getByText(`${total - 1} changed, 0 were so already.`).waitFor();
+  expect([await counted("acknowledged"), await counted("open")]).toEqual([total - 1, 0]);
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test("a viewer is not offered to change them", async () => {
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, VIEWER);
+  for (const key of ["g", "a"]) await page.keyboard.press(key);
+  await settle(page, /^Alerts/);
+  await page.getByRole("listitem").filter({ hasText: "ARP spoofing" }).first().waitFor();
+  expect(await page.getByRole("button", { name: "Change all" }).count()).toBe(0);
+  expect(faults).toEqual([]);
+  await context.close();
+});
