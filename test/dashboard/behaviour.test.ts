@@ -22,7 +22,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "lanthorn-behaviour-"));
   collector = await startCollector({ dataDir: join(folder, "collector"), host: "127.0.0.1", env: { LANTHORN_ADMIN_PASSWORD: ADMIN.password } });
   await collector.rest.createUser({ ...VIEWER, role: "viewer" });
-  probe = await sayHostile(collector);
+  probe = await sayHostile(collector, { readsTraffic: true });
   browser = await startBrowser();
 });
 

@@ -4,7 +4,7 @@ import { createRestClient, type Fetch } from "@lanthorn/client";
 import { type Command, type CommandData, type CommandType, MESSAGE_VERSION, type PcapRecorded, type ProbeEvent, type ProbeHealth } from "@lanthorn/contract";
 import { toInstant } from "@lanthorn/runtime";
 import type { SimulatedProbe } from "../system/simulated-probe.ts";
-import { COVERAGE, createLearned, TRAFFIC } from "./learned.ts";
+import { createLearned } from "./learned.ts";
 
 /** The subnet that the probe says it is on. */
 export const LAN = "10.9.0.0/24";
@@ -91,7 +91,7 @@ function healthOf(): ProbeHealth {
     v: MESSAGE_VERSION, at: toInstant(Date.now()), version: "simulated", uptime_seconds: 60, cpu_percent: 3, load_1m: 0.1,
     memory: { rss_bytes: 9e7, available_bytes: 2e9, total_bytes: 4e9 }, disk: { free_bytes: 2e10, total_bytes: 3e10 }, temperature_celsius: null,
     capture: { frames: 1000, dropped: 0 }, queue: { events: 0, bytes: 0, oldest_at: null, dropped: 0 }, clock_offset_ms: 0,
-    interface: { name: "eth0", up: true, networks: [LAN] }, hosts: { online: 1, known: 1 }, traffic: TRAFFIC, coverage: COVERAGE,
+    interface: { name: "eth0", up: true, networks: [LAN] }, hosts: { online: 1, known: 1 },
   };
 }
 

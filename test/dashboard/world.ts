@@ -4,14 +4,15 @@ import { createRequest } from "../../apps/collector/src/certificates/testing/req
 import { waitFor } from "../lab/wait-for.ts";
 import type { Collector } from "../system/deployment.ts";
 import { createSimulatedProbe, type SimulatedProbe } from "../system/simulated-probe.ts";
+import { COVERAGE, TRAFFIC } from "./learned.ts";
 import { createWorkingProbe } from "./working-probe.ts";
 
 /** Names as an attacker would choose them. */
 export const HOSTILE = ['<img src=x onerror="document.title=1">', "<script>document.title=1</script>", "in\u202Evoice\u2066", "{{7*7}}${7*7}", "a".repeat(255)];
 const ATTACKER = { ip: "10.9.0.66", mac: "02:00:5e:10:00:66" };
 
-/** Enrolls a probe that says what hostile hosts would make it say (a name, a banner, an attack) and does what it is commanded. Returns when the collector has it. */
-export async function sayHostile(collector: Collector): Promise<SimulatedProbe> {
+/** Enrolls a probe that says what hostile hosts would make it say (a name, a banner, an attack) and does what it is commanded. Returns when the collector has it. @param options.readsTraffic Whether it says that it reads traffic at an access port. */
+export async function sayHostile(collector: Collector, { readsTraffic = false } = {}): Promise<SimulatedProbe> {
   const { rest } = collector;
   const site = (await rest.listSites()).data[0];
   const { token } = await rest.createEnrollmentToken({ site_id: site?.id ?? "" });
@@ -24,7 +25,7 @@ export async function sayHostile(collector: Collector): Promise<SimulatedProbe> 
     host: "127.0.0.1", port: Number(broker.port), ca, key, certificate, tenantId: identity.tenant_id, probeId: identity.probe_id,
   }, { onCommand: (command) => worker.onCommand(probe, command) });
   probe.open();
-  probe.report(worker.health());
+  probe.report({ ...worker.health(), ...(readsTraffic && { traffic: TRAFFIC, coverage: COVERAGE }) });
   await rest.createDnsList({ name: "<i>ads</i>\u202E", category: "advertising", names: "0.0.0.0 ads.example\n0.0.0.0 tracker.example" });
   await rest.createIdsRuleset({ name: "<b>local</b>", rules: `alert udp any any -> any any (msg:"<img src=x> talk to ${"a".repeat(300)}"; sid:1000001; rev:1;)` });
   const events = hostileEvents(toInstant(Date.now()));
