@@ -19,6 +19,7 @@ import { Identity } from "./identity.tsx";
 import { Interfaces } from "./interfaces.tsx";
 import { Ports } from "./ports.tsx";
 import { Sameness } from "./sameness/sameness.tsx";
+import { SoftwareOf } from "./software.tsx";
 import { Vulnerabilities } from "./vulnerabilities.tsx";
 import { Whereabouts } from "./whereabouts.tsx";
 
@@ -56,6 +57,7 @@ export function DevicePage() {
               <div className={styles["column"]}>
                 <Identity device={profile} />
                 <Panel title={`Ports (${profile.ports.length})`} isFlush><Ports ports={profile.ports} /></Panel>
+                <SoftwareOf software={profile.software} />
                 <Vulnerabilities cves={profile.cves} />
                 <Behaviour key={profile.id} device={profile} />
               </div>
