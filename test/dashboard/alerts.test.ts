@@ -34,6 +34,25 @@ afterAll(async () => {
 
 const counted = async (status: string) => (await collector.rest.listAlerts({ status })).meta.total;
 
+test("alerts are counted by what they are: a count is the list's total once it is clicked, and a second click takes it out again", async () => {
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, ADMIN);
+  for (const key of ["g", "a"]) await page.keyboard.press(key);
+  await settle(page, /^Alerts/);
+  const total = await counted("open");
+  await page.getByText("Severities, sources and kinds").click();
+  const kind = page.getByRole("group", { name: "Kind" }).getByRole("button", { name: /^arp spoofing/ });
+  const count = Number((await kind.textContent())?.replace(/\D+/, ""));
+  expect(await findFaults(page, "alert facets")).toEqual([]);
+  await kind.click();
+  await page.getByText(`${count} pending`, { exact: true }).waitFor();
+  expect(new URL(page.url()).searchParams.get("type")).toBe("arp_spoofing");
+  await kind.click();
+  await page.getByText(`${total} pending`, { exact: true }).waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
 test("all alerts that the filter leaves are acknowledged at once by keyboard, as many as the list counts, and none where others match by now", async () => {
   const total = await counted("open");
   expect(total).toBeGreaterThan(2);
@@ -53,9 +72,23 @@ test("all alerts that the filter leaves are acknowledged at once by keyboard, as
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: `Change all ${total - 1}` }).waitFor();
   await page.keyboard.press("b");
+  await page.getByLabel("Note").fill("<b>ticket 4711</b>\u202E");
   await page.getByRole("button", { name: `Change ${total - 1} alerts` }).press("Enter");
   await page.getByText(`${total - 1} changed, 0 were so already.`).waitFor();
   expect([await counted("acknowledged"), await counted("open")]).toEqual([total - 1, 0]);
+  await page.getByRole("button", { name: "Close", exact: true }).last().press("Enter");
+  await page.keyboard.press("j");
+  const history = page.getByRole("article").locator("section").filter({ hasText: "What people did" });
+  await history.getByText("<b>ticket 4711</b>⟨202E⟩").waitFor();
+  await page.keyboard.press("n");
+  await page.getByLabel("What is done").selectOption("muted");
+  await page.getByLabel("Note").fill("until the move is over");
+  expect(await findFaults(page, "an alert's note")).toEqual([]);
+  await page.getByRole("button", { name: "Change 1 alert", exact: true }).press("Enter");
+  await page.getByText("1 changed, 0 were so already.").waitFor();
+  await page.getByRole("button", { name: "Close", exact: true }).last().press("Enter");
+  await history.getByText("until the move is over").waitFor();
+  expect((await collector.rest.listAlertMutes()).data.map(({ reason }) => reason)).toEqual(["until the move is over"]);
   expect(faults).toEqual([]);
   await context.close();
 });

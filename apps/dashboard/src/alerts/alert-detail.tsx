@@ -13,6 +13,8 @@ import { ErrorNote } from "../states/error-note.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import styles from "./alert-detail.module.css";
+import { AlertHistory } from "./alert-history.tsx";
+import { BulkDialog } from "./bulk-dialog.tsx";
 import { Evidence } from "./evidence.tsx";
 import { MuteDialog } from "./mute-dialog.tsx";
 
@@ -58,6 +60,7 @@ function Detail({ alert }: { readonly alert: Alert }) {
         {alert.resolved_by !== null && <Fact name="Resolved"><Foreign text={alert.resolved_by} longest={80} />, <Moment at={alert.resolved_at} /></Fact>}
       </dl>
       <CapturesOf of={{ alert_id: alert.id }}>{(list) => <section className={styles["captures"]}><h3>Captures</h3>{list}</section>}</CapturesOf>
+      <AlertHistory alertId={alert.id} />
       <Evidence events={alert.evidence} />
     </article>
   );
@@ -71,11 +74,13 @@ function Actions({ alert }: { readonly alert: Alert }) {
   const { rest } = useSession();
   const queries = useQueryClient();
   const [isMuting, setMuting] = useState(false);
+  const [isNoting, setNoting] = useState(false);
   const act = useMutation({
     mutationFn: (what: "acknowledge" | "resolve") => (what === "acknowledge" ? rest.acknowledgeAlert(alert.id) : rest.resolveAlert(alert.id)),
     onSuccess(changed) {
       queries.setQueryData(["alert", alert.id], changed);
       void queries.invalidateQueries({ queryKey: ["alerts"] });
+      void queries.invalidateQueries({ queryKey: ["alert", alert.id, "history"] });
     },
   });
   const can = { acknowledge: alert.status === "open", resolve: alert.status !== "resolved" };
@@ -91,6 +96,7 @@ function Actions({ alert }: { readonly alert: Alert }) {
       { id: "acknowledge", title: "Acknowledge the alert", group: "This page", keys: "e", run: run("acknowledge") },
       { id: "resolve", title: "Resolve the alert", group: "This page", keys: "r", run: run("resolve") },
       { id: "mute", title: "Mute alerts like this", group: "This page", keys: "m", run: () => setMuting(true) },
+      { id: "note", title: "Acknowledge, resolve or mute with a note", group: "This page", keys: "n", run: () => setNoting(true) },
     ];
   }, []));
   return (
@@ -98,7 +104,9 @@ function Actions({ alert }: { readonly alert: Alert }) {
       <Button kind="primary" disabled={!can.acknowledge || act.isPending} onClick={() => act.mutate("acknowledge")}>Acknowledge</Button>
       <Button disabled={!can.resolve || act.isPending} onClick={() => act.mutate("resolve")}>Resolve</Button>
       <Button onClick={() => setMuting(true)}>Mute…</Button>
+      <Button onClick={() => setNoting(true)}>With a note…</Button>
       {act.isError && <ErrorNote error={act.error} />}
+      {isNoting && <BulkDialog of={{ id: alert.id }} onClose={() => setNoting(false)} />}
       {isMuting && <MuteDialog alert={alert} onClose={() => setMuting(false)} />}
     </div>
   );

@@ -1,18 +1,23 @@
-import { ALERT_SOURCES, Severity } from "@lanthorn/contract";
+import { ALERT_SOURCES, type AlertFilter, Severity } from "@lanthorn/contract";
 import { getRouteApi } from "@tanstack/react-router";
 import { Choose, choicesOf } from "../fields/choose.tsx";
 import { SearchBox } from "../parts/search-box.tsx";
+import { useSession } from "../session/use-session.ts";
+import { FacetList } from "../states/facets.tsx";
 import styles from "./alert-filters.module.css";
 
 const route = getRouteApi("/alerts");
 const STATUSES = { "": "Pending", open: "Open", acknowledged: "Acknowledged", resolved: "Resolved", "open,acknowledged,resolved": "All" };
 const SORTS = { "": "Newest first", "-severity": "Most urgent first", "-count": "Most frequent first", first_seen: "Oldest first" };
 
-/** Which alerts are listed, as the address says. */
-export function AlertFilters() {
+const FACETS = { severity: "Severity", source: "Source", type: "Kind" } as const;
+
+/** Which alerts are listed, as the address says. @param props.conditions What of it the list has, its usual state too. */
+export function AlertFilters({ conditions }: { readonly conditions: AlertFilter }) {
+  const { rest } = useSession();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const set = (name: "status" | "severity" | "source" | "sort" | "search", value: string) =>
+  const set = (name: "status" | "severity" | "source" | "type" | "sort" | "search", value: string) =>
     void navigate({ to: ".", search: (before) => ({ ...before, [name]: value === "" ? undefined : value }), replace: true });
   return (
     <div className={styles["filters"]} role="search">
@@ -21,6 +26,10 @@ export function AlertFilters() {
       <Choose label="Severity" value={search.severity} options={choicesOf(Severity.options, "Any severity")} onChange={(value) => set("severity", value)} />
       <Choose label="Source" value={search.source} options={choicesOf(ALERT_SOURCES, "Any source")} onChange={(value) => set("source", value)} />
       <Choose label="Order" value={search.sort} options={SORTS} onChange={(value) => set("sort", value)} />
+      <FacetList<keyof typeof FACETS>
+        summary="Severities, sources and kinds" fields={FACETS} chosen={conditions} queryKey={["alerts", "facets", conditions]} read={() => rest.countAlerts(conditions)}
+        show={(_, value) => value.replaceAll("_", " ")} onChoose={(name, value) => set(name, value ?? "")}
+      />
     </div>
   );
 }

@@ -12,7 +12,7 @@ import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { AlertFilters } from "./alert-filters.tsx";
 import styles from "./alerts-page.module.css";
-import { BulkDialog } from "./bulk-dialog.tsx";
+import { BulkDialog, type Changing } from "./bulk-dialog.tsx";
 
 const route = getRouteApi("/alerts");
 const PAGE_SIZE = 100;
@@ -30,19 +30,20 @@ export function AlertsPage() {
   });
   const list = alerts.data?.list ?? [];
   /** What is changed is what was there when it was asked for, whatever the list is by now. */
-  const [changing, setChanging] = useState<{ readonly filter: AlertFilter; readonly total: number } | null>(null);
+  const [changing, setChanging] = useState<Changing | null>(null);
   const total = alerts.data?.total ?? 0;
   const mayChange = useMay("alerts:write") && filter.filter === undefined && total > 0 && total <= MAX_BULK;
-  const { sort: _sort, filter: _text, ...conditions } = filter;
-  const change = mayChange ? () => setChanging({ filter: Object.fromEntries(Object.entries(conditions).filter(([, text]) => text !== undefined)) as AlertFilter, total }) : null;
+  const { sort: _sort, filter: _text, ...given } = filter;
+  const conditions = Object.fromEntries(Object.entries(given).filter(([, text]) => text !== undefined)) as AlertFilter;
+  const change = mayChange ? () => setChanging({ filter: conditions, total }) : null;
   useListCommands(list, alertId, change);
   const isFiltered = Object.keys(search).some((name) => name !== "site_id" && name !== "sort");
   return (
     <Page title="Alerts" isFull note={alerts.data ? `${alerts.data.total.toLocaleString("en")} ${search.status === undefined ? "pending" : "alerts"}` : "…"} actions={change && <Button onClick={change}>Change all {total.toLocaleString("en")}</Button>}>
-      {changing && <BulkDialog {...changing} onClose={() => setChanging(null)} />}
+      {changing && <BulkDialog of={changing} onClose={() => setChanging(null)} />}
       <div className={styles["columns"]} data-detail={alertId !== undefined}>
         <div className={styles["list"]}>
-          <AlertFilters />
+          <AlertFilters conditions={conditions} />
           <div className={styles["scroll"]}>
             <Answer query={alerts}>
               {({ total }) => (total === 0 ? (

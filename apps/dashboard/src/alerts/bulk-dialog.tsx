@@ -1,6 +1,6 @@
 import { type AlertBulkChange, type AlertFilter, formatAlertFilter } from "@lanthorn/contract";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useId } from "react";
+import { useId, useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
@@ -9,34 +9,44 @@ import { useSession } from "../session/use-session.ts";
 import { BulkDone } from "../states/bulk-done.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
 import { showForeign } from "../texts/foreign.tsx";
+import { muteEnd, MuteTimes } from "./mute-times.tsx";
 
-/** Acknowledges or resolves all alerts that the filter leaves: as many as the list counts, or none where others match by now. */
-export function BulkDialog({ filter, total, onClose }: { readonly filter: AlertFilter; readonly total: number; readonly onClose: () => void }) {
+/** The alerts that are changed: all that a filter leaves, as many as the list counts, or one. */
+export type Changing = { readonly filter: AlertFilter; readonly total: number } | { readonly id: string };
+
+const ACTS = { acknowledged: "Acknowledge: somebody works on it", resolved: "Resolve: it is over", muted: "Mute each and what is the same: nobody is called" } as const;
+
+/** Acknowledges, resolves or mutes alerts, with a note for who reads their history; none where other ones match by now. */
+export function BulkDialog({ of, onClose }: { readonly of: Changing; readonly onClose: () => void }) {
   const { rest } = useSession();
   const queries = useQueryClient();
-  const id = useId();
-  const text = formatAlertFilter(filter);
-  const act = useMutation({
-    mutationFn: (change: AlertBulkChange) => rest.changeAlerts({ filter: text, expected_count: total, change }),
+  const ids = { act: useId(), hours: useId(), note: useId() };
+  const [act, setAct] = useState<string>("acknowledged");
+  const whom = "id" in of ? { ids: [of.id] } : { filter: formatAlertFilter(of.filter) };
+  const total = "id" in of ? 1 : of.total;
+  const change = useMutation({
+    mutationFn: (wanted: AlertBulkChange) => rest.changeAlerts({ ...whom, expected_count: total, change: wanted }),
     onSettled() {
-      void queries.invalidateQueries({ queryKey: ["alerts"] });
-      void queries.invalidateQueries({ queryKey: ["alert"] });
+      for (const key of ["alerts", "alert"]) void queries.invalidateQueries({ queryKey: [key] });
     },
   });
-  if (act.data) return <BulkDone result={act.data} onClose={onClose} />;
+  if (change.data) return <BulkDone result={change.data} onClose={onClose} />;
   const count = `${total.toLocaleString("en")} ${total === 1 ? "alert" : "alerts"}`;
+  const submit = withForm(({ hours = "8", note = "" }) => change.mutate(
+    act === "muted" ? { muted_until: muteEnd(hours), note } : { status: act === "resolved" ? "resolved" : "acknowledged", note },
+  ));
   return (
     <Dialog title={`Change ${count}`} onClose={onClose}>
-      <form className={form["form"]} onSubmit={withForm(({ status }) => act.mutate({ status: status === "resolved" ? "resolved" : "acknowledged" }))}>
-        <p>All that the filter leaves: <code>{showForeign(text, 300)}</code></p>
-        <label htmlFor={id}>What is done</label>
-        <select id={id} name="status" defaultValue="acknowledged">
-          <option value="acknowledged">Acknowledge: somebody works on it</option>
-          <option value="resolved">Resolve: it is over</option>
-        </select>
-        {act.isError && <ErrorNote error={act.error} />}
+      <form className={form["form"]} onSubmit={submit}>
+        {"filter" in whom && <p>All that the filter leaves: <code>{showForeign(whom.filter, 300)}</code></p>}
+        <label htmlFor={ids.act}>What is done</label>
+        <select id={ids.act} value={act} onChange={(event) => setAct(event.target.value)}>{Object.entries(ACTS).map(([each, text]) => <option key={each} value={each}>{text}</option>)}</select>
+        {act === "muted" && <><label htmlFor={ids.hours}>For</label><select id={ids.hours} name="hours" defaultValue="8"><MuteTimes /></select></>}
+        <label htmlFor={ids.note}>Note</label>
+        <input id={ids.note} name="note" maxLength={1024} placeholder="what was found, ticket 4711" autoComplete="off" />
+        {change.isError && <ErrorNote error={change.error} />}
         <div className={form["actions"]}>
-          <Button onClick={onClose}>Cancel</Button><Button kind="primary" type="submit" disabled={act.isPending}>Change {count}</Button>
+          <Button onClick={onClose}>Cancel</Button><Button kind="primary" type="submit" disabled={change.isPending}>Change {count}</Button>
         </div>
       </form>
     </Dialog>

@@ -1,15 +1,13 @@
 import type { Alert } from "@lanthorn/contract";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useId } from "react";
-import { clock } from "../clock.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
 import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
-
-const HOURS = { 1: "an hour", 8: "8 hours", 24: "a day", 168: "a week", 720: "30 days" };
+import { muteEnd, MuteTimes } from "./mute-times.tsx";
 
 /** Mutes what the alert is about, until a moment and with a reason. */
 export function MuteDialog({ alert, onClose }: { readonly alert: Alert; readonly onClose: () => void }) {
@@ -19,7 +17,7 @@ export function MuteDialog({ alert, onClose }: { readonly alert: Alert; readonly
   const mute = useMutation({
     mutationFn: ({ hours = "8", reason = "", reach }: Readonly<Record<string, string>>) => rest.createAlertMute({
       type: alert.type, reason, ...(reach === "subject" ? { subject: alert.subject } : {}), ...(alert.site_id === null ? {} : { site_id: alert.site_id }),
-      expires_at: new Date(clock.now() + Number(hours) * 3_600_000).toISOString(),
+      expires_at: muteEnd(hours),
     }),
     onSuccess() {
       void queries.invalidateQueries({ queryKey: ["alerts"] });
@@ -37,7 +35,7 @@ export function MuteDialog({ alert, onClose }: { readonly alert: Alert; readonly
           <option value="subject">{alert.type} about this subject at this site</option><option value="type">every {alert.type} at this site</option>
         </select>
         <label htmlFor={ids.hours}>For</label>
-        <select id={ids.hours} name="hours" defaultValue="8">{Object.entries(HOURS).map(([hours, text]) => <option key={hours} value={hours}>{text}</option>)}</select>
+        <select id={ids.hours} name="hours" defaultValue="8"><MuteTimes /></select>
         <label htmlFor={ids.reason}>Why</label>
         <input id={ids.reason} name="reason" maxLength={1024} placeholder="moving the server, ticket 4711" />
         {mute.isError && <ErrorNote error={mute.error} />}
