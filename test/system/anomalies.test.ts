@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { alertIdOf, createFakeClock, createId, silentLog } from "@lanthorn/runtime";
-import { type Command, DEFAULT_CAPTURE_SETTINGS, ProbeHealth, type TrafficHealth } from "@lanthorn/contract";
+import { type Command, DEFAULT_CAPTURE_SETTINGS, EVENTS, ProbeHealth, type TrafficHealth } from "@lanthorn/contract";
 import { type BlockFrame, encodeFrameBlock, type TrafficCaptureOptions } from "@lanthorn/packet-io";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createRequest } from "../../apps/collector/src/certificates/testing/request.ts";
@@ -113,6 +113,8 @@ describe("a device that scans after a week and two days, of which the frames hav
     const { traffic, see, live } = await startTraffic();
     await live({ from: 8, to: 9 + 10 / 24 });
     expect(said.filter(({ kind }) => kind === "anomaly")).toEqual([]);
+    const newAt = new Date((SCANNED_AT - 600) * 1000).toISOString();
+    probe.say({ type: "host_found", occurred_at: newAt, data: { ip: "10.0.0.44", mac: "02:00:00:00:00:44", hostname: "", vendor: "", addresses: ["10.0.0.44"], evidence: [] } });
     await see(scan(SCANNED_AT, LAPTOP));
     await live({ from: 9 + 10.1 / 24, to: 9 + 12 / 24 });
     const { rest } = collector;
@@ -121,9 +123,15 @@ describe("a device that scans after a week and two days, of which the frames hav
     const details = await rest.readAnomaly(found?.id ?? "");
     expect(details.features[0]?.observed).toBeGreaterThan(100);
     expect(details.series?.values).toHaveLength(36);
+    expect(details).toMatchObject({ group: "uses udp/123 uses udp/443", around: [{ type: "host_found", at: newAt, device_id: expect.any(String) as string }], pcap_ids: [] });
     const alert = await rest.readAlert(found?.alert_id ?? "");
     expect(alert).toMatchObject({ type: "anomaly", source: "anomaly", status: "open", device_ip: LAPTOP.ip, mitre_techniques: ["T1046"] });
     expect(alert.id).toBe(alertIdOf(probe.probeId, said.flatMap((one) => (one.kind === "anomaly" ? [one.anomaly.incident_id] : []))[0] ?? ""));
+
+    const evidence = EVENTS.pcap_recorded.data.parse(JSON.parse(readFileSync(new URL("../../packages/contract/samples/v1/events/pcap_recorded.json", import.meta.url), "utf8")).data);
+    probe.say({ type: "pcap_recorded", occurred_at: new Date().toISOString(), data: { ...evidence, pcap_id: createId(), alert_ids: [alert.id] } });
+    const { pcap_ids: captures } = await waitFor("the capture", async () => (await rest.listPcaps({ alert_id: alert.id })).meta.total > 0 ? rest.readAnomaly(details.id) : null);
+    expect(captures).toEqual((await rest.listPcaps({ alert_id: alert.id })).data.map(({ id }) => id));
 
     const feedback = await rest.createAnomalyFeedback(details.id, { scope: "device", reason: "our scanner" });
     expect((await rest.readAlert(alert.id)).status).toBe("resolved");

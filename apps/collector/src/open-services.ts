@@ -87,7 +87,7 @@ export async function openServices(
   const honeypots = openHoneypots({ ...own, broker, onConfigured: onSite });
   const pcap = openPcap(configuration, { ...parts, broker, contents: () => files.contents, onConfigured: onSite });
   const bundles = createBundlesStore(base.database);
-  const anomalies = openAnomalies({ ...own, onConfigured: onSite, resolveAlert: alerts.resolve, ask: pcap.ask, publishCountries: createCountriesPublisher(bundles, { authority: base.authority, clock }) }, { keepDays: alertSettings.keep_days });
+  const anomalies = openAnomalies({ ...own, onConfigured: onSite, resolveAlert: alerts.resolve, ask: pcap.ask, capturesOf: pcap.capturesOf, publishCountries: createCountriesPublisher(bundles, { authority: base.authority, clock }) }, { keepDays: alertSettings.keep_days });
   const agents = openAgents({
     ...own, bundles, guards, anomalies, captures: pcap, decoys: honeypots, authority: base.authority, limiter: base.replicas.limiter, credentials: vault.credentials, onConfigured, mqttUrl: links.mqttUrl,
     async onRevoked(probeId) {

@@ -5,6 +5,7 @@ import type { Connection } from "../connection.ts";
 import { listAnomalies, sayNormal, showAnomaly } from "./anomalies.ts";
 
 const ID = "01939f6e-2a10-7c3e-8f00-000000000001";
+const PCAP = "01939f6e-2a10-7c3e-8f00-00000000000c";
 const AT = "2026-06-01T12:00:00.000Z";
 const connect = (calls: object) => ({ rest: calls }) as unknown as Connection;
 const page = <T>(data: readonly T[]) => ({ data, meta: { page: 1, per_page: 100, total: data.length, next_cursor: null } });
@@ -13,7 +14,7 @@ const ANOMALY: AnomalyDetails = {
   metric: "bytes_to_rare", observed: 4.36e8, expected_low: 0, expected_high: 7.1e6, usual: 0, explanation: "It sent much.\u001B[2J", techniques: ["T1048"], since: AT, found_at: AT, is_alert: true, alert_id: ID,
   is_normal: false, features: [{ name: "bytes_to_rare", share: 0.94, observed: 4.36e8, expected_low: 0, expected_high: 7.1e6, usual: 0 }], peers: ["198.51.100.9"], news: [],
   site_series: [{ name: "bytes_out", score: 0.61, observed: 2.4e9, at: AT }],
-  series: { bucket_seconds: 300, ends_at: AT, values: [0, 2.18e8, 4.36e8] }, feedback_id: null, around: [{ type: "config_changed", at: AT, device_id: null }],
+  series: { bucket_seconds: 300, ends_at: AT, values: [0, 2.18e8, 4.36e8] }, feedback_id: null, pcap_ids: [PCAP], around: [{ type: "config_changed", at: AT, device_id: null }],
 };
 
 test("an anomaly is shown with its features, a plot and what happened beside it, and nothing of it reaches the terminal's controls", async () => {
@@ -26,6 +27,7 @@ test("an anomaly is shown with its features, a plot and what happened beside it,
   expect(lines.at(-1)).toBe(`If it is normal: lanthorn anomalies normal ${ID}`);
   expect(text).toContain("bytes_out: 2.4 GB in five minutes, 61 %");
   expect(text).toContain("config_changed");
+  expect(lines).toContain(`  lanthorn pcap show ${PCAP}`);
   expect(text).not.toContain("\u001B");
 });
 

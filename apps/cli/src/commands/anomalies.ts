@@ -101,7 +101,7 @@ function stateOf({ is_alert: isAlert, is_normal: isNormal }: AnomalyRow): string
 }
 
 function linesOf(one: AnomalyDetails): readonly string[] {
-  const { features, series, peers, news, around, techniques, site_series: ofSite } = one;
+  const { features, series, peers, news, around, techniques, site_series: ofSite, pcap_ids: captures } = one;
   return [
     `${one.kind} of ${one.ip || one.device}${one.mac !== "" && one.ip !== "" ? ` (${one.mac})` : ""}, ${one.severity}, ${stateOf(one)}`, one.explanation, "",
     `since ${shortTime(one.since)}, found ${shortTime(one.found_at)}${one.group === "" ? "" : `, compared with devices that are like it: ${one.group}`}`,
@@ -110,6 +110,7 @@ function linesOf(one: AnomalyDetails): readonly string[] {
     ...(series === null ? [] : ["", ...plot(features[0]?.name ?? one.metric, series)]),
     ...(ofSite.length === 0 ? [] : ["", "Unusual of the whole site in that hour:", ...ofSite.map(({ name, observed, at, score }) => `  ${shortTime(at)}  ${name}: ${write(name, observed)} in five minutes, ${Math.round(100 * score)} %`)]),
     ...(around.length === 0 ? [] : ["", "At the same time:", ...around.map(({ type, at }) => `  ${shortTime(at)}  ${type}`)]),
+    ...(captures.length === 0 ? [] : ["", "Packets:", ...captures.map((id) => `  lanthorn pcap show ${id}`)]),
     ...(one.is_normal ? [] : ["", `If it is normal: lanthorn anomalies normal ${one.id}`]),
   ].map(plainText);
 }

@@ -47,6 +47,7 @@ function Details({ anomaly }: { readonly anomaly: AnomalyDetails }) {
             ["Compared with", <Foreign key="group" text={anomaly.group || "itself alone"} longest={64} />], ["How unusual", `${Math.round(anomaly.score * 100)} %`],
             ["Began", <Moment key="since" at={anomaly.since} exact />], ["Found", <Moment key="found" at={anomaly.found_at} exact />],
             ["Alert", anomaly.alert_id === null ? "none" : <Link key="alert" to="/alerts/$alertId" params={{ alertId: anomaly.alert_id }}>its alert</Link>],
+            ["Packets", <Captures key="packets" ids={anomaly.pcap_ids} />],
             ["Normal", anomaly.is_normal ? <Mark key="normal" tone="good">somebody said so</Mark> : "nobody said so"],
             ["Peers", <Foreign key="peers" text={anomaly.peers.join(", ") || "–"} longest={300} />], ["Met for the first time", <Foreign key="news" text={anomaly.news.join(", ") || "–"} longest={300} />],
           ]}
@@ -94,4 +95,12 @@ function Details({ anomaly }: { readonly anomaly: AnomalyDetails }) {
       </Panel>
     </>
   );
+}
+
+/** Who may read captures is led to them. */
+function Captures({ ids }: { readonly ids: readonly string[] }) {
+  const mayRead = useMay("pcap:read");
+  if (ids.length === 0) return "none";
+  if (!mayRead) return ids.length === 1 ? "one capture" : `${ids.length} captures`;
+  return ids.map((id, index) => <span key={id}>{index > 0 && ", "}<Link to="/captures/$pcapId" params={{ pcapId: id }}>capture {index + 1}</Link></span>);
 }

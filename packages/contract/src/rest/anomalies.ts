@@ -32,7 +32,7 @@ const HEAD = {
   since: Instant.describe("When it began, by the time of packets."),
   found_at: Instant.describe("When it was found."),
   is_alert: z.boolean().describe("Whether it raised an alert. False for one beyond the day's budget, and for one that was said to be normal before."),
-  alert_id: Id.nullable().describe("Its alert. Null where it raised none."),
+  alert_id: Id.nullable().describe("The alert that it raised, or that was open for the same and it became part of. Null for none."),
   is_normal: z.boolean().describe("Whether somebody said that this is normal."),
 };
 
@@ -57,10 +57,11 @@ export const AnomalyDetails = z.object({
     observed: z.number().describe("The value of five minutes that was the most unusual."), at: Instant.describe("When these five minutes ended."),
   })).describe("What was unusual of the whole site in that hour, the most unusual first: of an update or an outage more than one device is the cause. Empty for nothing."),
   feedback_id: Id.nullable().describe("By which feedback it is normal. Null where nobody said so."),
+  pcap_ids: z.array(Id).describe("Captures that the probe made of the device as the alert was raised, at most 20, the newest first. None for one that raised no alert."),
   around: z.array(z.object({
     type: z.string().describe("What happened, as the event log names it: `host_found`, `config_changed`, `scan_started`."), at: Instant.describe("When it happened."),
     device_id: Id.nullable().describe("The device that it is about. Null for none."),
-  })).describe("What changed at the site within an hour before it began and until it was found, at most 20: new devices, changed configurations, scans."),
+  })).describe("What changed at the site within an hour before it began and until it was found: the first six each of new devices, changed configurations and scans."),
 });
 export type AnomalyDetails = z.infer<typeof AnomalyDetails>;
 

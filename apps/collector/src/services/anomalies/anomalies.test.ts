@@ -1,9 +1,10 @@
 import { Alert, AnomalyDetails, AnomalyFeedback, AnomalyRow, type EventData, listEnvelope, ProbeConfiguration, type ProbeHealth, type TrafficHealth } from "@lanthorn/contract";
-import { createFakeClock, createId, type FakeClock, silentLog, toInstant } from "@lanthorn/runtime";
+import { alertIdOf, createFakeClock, createId, type FakeClock, silentLog, toInstant } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
 import { enrollListening } from "../agents/testing/listening-probe.ts";
 import { startStack } from "../agents/testing/stack.ts";
+import { openPcapBench } from "../pcap/testing/pcap-bench.ts";
 import { type Anomalies, openAnomalies } from "./open.ts";
 
 const NOW = Date.UTC(2026, 5, 1, 12);
@@ -24,7 +25,7 @@ beforeEach(async () => {
   gateway = await startTestGateway({
     clock, alerts: true,
     modules(parts) {
-      anomalies = openAnomalies({ ...parts, log: silentLog, onConfigured: async (siteId) => void configured.push(siteId), ask: () => Promise.reject(new Error("nobody is asked here")), publishCountries: () => Promise.resolve(true) }, { keepDays: 30 });
+      anomalies = openAnomalies({ ...parts, log: silentLog, onConfigured: async (siteId) => void configured.push(siteId), ask: () => Promise.reject(new Error("nobody is asked here")), capturesOf: () => Promise.resolve([]), publishCountries: () => Promise.resolve(true) }, { keepDays: 30 });
       return [anomalies];
     },
   });
@@ -57,6 +58,31 @@ describe("anomalies of devices", () => {
     expect(details).toMatchObject({ features: DATA.features, series: DATA.series, site_series: DATA.site_series, peers: DATA.peers, feedback_id: null, around: [{ type: "config_changed" }] });
     const other = await gateway.createTenant("operator");
     expect([(await list("", other)).meta.total, (await gateway.get(`/api/v1/anomalies/${details.id}`, other.token)).status]).toEqual([0, 404]);
+  });
+
+  test("are read with the first of each kind of what changed at the site, however many devices were new", async () => {
+    const [found, around] = [NOW - 3_600_000, NOW - 4_000_000];
+    const host = (turn: number) => ({ ip: `10.0.1.${turn}`, mac: "", hostname: "", vendor: "", addresses: [], evidence: [] });
+    await gateway.append(tenant, Array.from({ length: 30 }, (_, turn) => ({ type: "host_found" as const, occurredAt: toInstant(around + turn), data: host(turn) })));
+    await gateway.append(tenant, [
+      { type: "config_changed", occurredAt: toInstant(around + 40), data: { ip: "10.0.0.9", hostname: "sw", version: 2, changed_by: "", lines_added: 1, lines_removed: 0 } },
+      { type: "scan_started", occurredAt: toInstant(around + 35), data: { scan_id: createId(), type: "discovery", target: "10.0.0.0/24", hosts_total: 254 } },
+      { type: "config_changed", occurredAt: toInstant(found - 3_600_001), data: { ip: "10.0.0.9", hostname: "sw", version: 1, changed_by: "", lines_added: 1, lines_removed: 0 } },
+    ]);
+    await report();
+    const { id } = (await list()).data[0] ?? {};
+    const details = AnomalyDetails.parse((await gateway.get(`/api/v1/anomalies/${id}`, tenant.token)).body);
+    expect(details.around.map(({ type, at }) => [type, Date.parse(at) - around])).toEqual([...Array.from({ length: 6 }, (_, turn) => ["host_found", turn]), ["scan_started", 35], ["config_changed", 40]]);
+  });
+
+  test("of a kind whose alert is open are a part of that alert", async () => {
+    const probeId = createId();
+    await report({}, probeId);
+    await clock.leap(3_600_000);
+    await report({}, probeId);
+    await report({ device: "02:00:00:00:00:08", is_alert: false }, probeId);
+    const [alert] = await alerts();
+    expect((await list()).data.map(({ alert_id: id }) => id)).toEqual([null, alert?.id, alert?.id]);
   });
 
   test("raise an alert, unless they are beyond the day's budget", async () => {
@@ -111,6 +137,24 @@ describe("anomalies of devices", () => {
     await anomalies.retention?.[0]?.run();
     expect(await gateway.db.selectFrom("anomalies").select("id").execute()).toEqual([]);
   });
+});
+
+test("an anomaly has the captures that its probe made as it was found, also where its alert was raised by an earlier one", async () => {
+  const bench = await openPcapBench();
+  const probe = await bench.probe();
+  const { database: { db }, tenantId, siteId } = bench.stack;
+  const [incident, id] = [createId(), createId()];
+  await db.insertInto("anomalies").values({
+    id, tenant_id: tenantId, site_id: siteId, probe_id: probe.probeId, incident_id: incident, device_id: null, kind: "scan", device: MAC, device_group: "", ip: "", mac: MAC,
+    severity: "medium", is_alert: 1, feedback_id: null, found_at: toInstant(NOW), data: JSON.stringify(DATA),
+  }).execute();
+  const captures = async () => AnomalyDetails.parse((await bench.call("GET", `/anomalies/${id}`)).body).pcap_ids;
+  expect(await captures()).toEqual([]);
+  const mine = await bench.stored(probe, Buffer.from("packets"), { alert_ids: [alertIdOf(probe.probeId, incident)] });
+  await bench.stored(probe, Buffer.from("others"), { alert_ids: [createId()] });
+  expect(await captures()).toEqual([mine]);
+  await db.updateTable("anomalies").set({ is_alert: 0 }).execute();
+  expect(await captures()).toEqual([]);
 });
 
 test("what is normal reaches the site's probes, and the models are as they report", async () => {

@@ -9,7 +9,7 @@ import { type CountriesTaker, createCountriesTaker, type PublishCountries } from
 import { type AskProbe, createLearnedService } from "./learned.ts";
 import { createAnomaliesReaction } from "./reaction.ts";
 import { anomaliesRoutes } from "./routes.ts";
-import { type AnomaliesService, createAnomaliesService } from "./service.ts";
+import { type AnomaliesService, type CapturesOf, createAnomaliesService } from "./service.ts";
 import { createAnomaliesStore } from "./store.ts";
 
 /** Behavior of devices that is not usual: `partFor` is for what probes are sent. */
@@ -23,7 +23,7 @@ const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
 /** @param options.keepDays How long anomalies are kept. */
 export function openAnomalies(deps: {
   readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit; readonly clock: Clock; readonly log: Log; readonly onConfigured: (siteId: string) => Promise<void>;
-  readonly resolveAlert: (actor: Actor, alertId: string) => Promise<unknown>; readonly ask: AskProbe; readonly publishCountries: PublishCountries;
+  readonly resolveAlert: (actor: Actor, alertId: string) => Promise<unknown>; readonly ask: AskProbe; readonly capturesOf: CapturesOf; readonly publishCountries: PublishCountries;
 }, options: { readonly keepDays: number }): Anomalies {
   const { clock, log } = deps;
   const store = createAnomaliesStore(deps);

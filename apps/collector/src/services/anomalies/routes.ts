@@ -49,7 +49,7 @@ export const anomaliesRoutes = routes(
     answer: "What each probe of the site learned of it",
   }, async (c, { learned }) => c.json(await learned.read(identityOf(c).tenantId, c.req.valid("param").device_id), 200)),
   endpoint("sensors:read", anomaliesOperations.readAnomaly, {
-    summary: "Read an anomaly", description: "With the features that weigh most, the hours before, and what changed at the site at that time. The packets are those of its alert.", answer: "The anomaly",
+    summary: "Read an anomaly", description: "With the features that weigh most, the hours before, what changed at the site at that time, and the captures of its alert.", answer: "The anomaly",
   }, async (c, { anomalies }) => c.json(await anomalies.read(identityOf(c).tenantId, c.req.valid("param").anomaly_id), 200)),
   endpoint("sensors:write", anomaliesOperations.createAnomalyFeedback, {
     summary: "Say that an anomaly is normal",

@@ -9,7 +9,7 @@ import { ApiError, notFound, requireSite } from "../../gateway/errors.ts";
 import { type IdPage, pageById, pageOfAll } from "../../gateway/page.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { toPart } from "./reaction.ts";
-import type { AnomaliesStore, AnomalyRecord, FeedbackRow, WatchingProbe } from "./store.ts";
+import type { AnomaliesStore, AnomalyRecord, FeedbackRow, RaisedAnomaly, WatchingProbe } from "./store.ts";
 
 /** What devices do that is not usual for them, and what people say of it. */
 export interface AnomaliesService {
@@ -28,19 +28,23 @@ export interface AnomaliesService {
   partFor(siteId: string): Promise<AnomaliesPart | undefined>;
 }
 
+/** Ids of the captures of an alert, the newest first. */
+export type CapturesOf = (tenantId: string, alertId: string) => Promise<string[]>;
+
 const HOUR_MS = 3_600_000;
-const AROUND = ["host_found", "config_changed", "scan_started"] as const;
-const MAX_AROUND = 20;
+/** Of each kind. */
+const MAX_AROUND = 6;
 /** Open alerts are far fewer. */
 const MAX_RESOLVED = 100;
 
 /**
  * @param deps.onConfigured See `GuardsDependencies`.
  * @param deps.resolveAlert Resolves an alert; one that is not there is passed over.
+ * @param deps.capturesOf Captures of which a probe said that they are of the alert.
  */
-export function createAnomaliesService({ store, audit, clock, onConfigured, resolveAlert }: {
+export function createAnomaliesService({ store, audit, clock, onConfigured, resolveAlert, capturesOf }: {
   readonly store: AnomaliesStore; readonly audit: Audit; readonly clock: Pick<Clock, "now">; readonly onConfigured: (siteId: string) => Promise<void>;
-  readonly resolveAlert: (actor: Actor, alertId: string) => Promise<unknown>;
+  readonly resolveAlert: (actor: Actor, alertId: string) => Promise<unknown>; readonly capturesOf: CapturesOf;
 }): AnomaliesService {
   const now = () => toInstant(clock.now());
   const require = async (tenantId: string, id: string) => {
@@ -54,16 +58,19 @@ export function createAnomaliesService({ store, audit, clock, onConfigured, reso
       await requireSite(store, tenantId, query.site_id);
       const instantOf = (moment: string | undefined) => (moment === undefined ? undefined : momentToInstant(moment, clock.now()) ?? undefined);
       const filter = { siteId: query.site_id, deviceId: query.device_id, kinds: query.kind, isAlert: query.is_alert, isNormal: query.is_normal, since: instantOf(query.since), until: instantOf(query.until) };
-      return pageById(query, { read: (rows) => store.list(tenantId, filter, rows), count: () => store.count(tenantId, filter), show: toRow });
+      return pageById(query, { read: async (rows) => store.withAlerts(tenantId, await store.list(tenantId, filter, rows)), count: () => store.count(tenantId, filter), show: toRow });
     },
 
     async read(tenantId, id) {
-      const row = await require(tenantId, id);
+      const record = await require(tenantId, id);
+      const [row = { ...record, alertId: null }] = await store.withAlerts(tenantId, [record]);
       const data = dataOf(row);
       const since = toInstant(Date.parse(data.since ?? row.found_at) - HOUR_MS);
-      const happenings = await store.happenings(row.site_id, AROUND, { since, until: row.found_at, limit: MAX_AROUND });
+      const happenings = await store.happenings(row.site_id, { since, until: row.found_at, limit: MAX_AROUND });
+      // The probe knows its captures by the alert that this would have raised by itself.
+      const captured = row.is_alert === 0 ? null : row.probe_id === null ? row.alertId : alertIdOf(row.probe_id, row.incident_id);
       return {
-        ...toRow(row), features: data.features ?? [], peers: data.peers ?? [], news: data.news ?? [], series: data.series ?? null, site_series: data.site_series ?? [], feedback_id: row.feedback_id,
+        ...toRow(row), pcap_ids: captured === null ? [] : await capturesOf(tenantId, captured), features: data.features ?? [], peers: data.peers ?? [], news: data.news ?? [], series: data.series ?? null, site_series: data.site_series ?? [], feedback_id: row.feedback_id,
         around: happenings.map(({ type, occurred_at: at, device_id: deviceId }) => ({ type, at, device_id: deviceId })),
       };
     },
@@ -89,7 +96,8 @@ export function createAnomaliesService({ store, audit, clock, onConfigured, reso
         return store.markNormal(trx, feedback, MAX_RESOLVED);
       });
       void onConfigured(row.site_id);
-      for (const alertId of covered.flatMap((one) => alertOf(one) ?? [])) await resolveAlert(actor, alertId).catch(passNotFound);
+      const alertIds = (await store.withAlerts(actor.tenantId, covered)).flatMap(({ alertId }) => alertId ?? []);
+      for (const alertId of new Set(alertIds)) await resolveAlert(actor, alertId).catch(passNotFound);
       return toFeedback(feedback);
     },
 
@@ -123,18 +131,14 @@ function dataOf({ data }: AnomalyRecord): AnomalyDetected {
   return AnomalyDetected.parse(JSON.parse(data));
 }
 
-function alertOf({ is_alert: isAlert, probe_id: probeId, incident_id: incidentId }: AnomalyRecord): string | null {
-  return isAlert === 1 && probeId !== null ? alertIdOf(probeId, incidentId) : null;
-}
-
-function toRow(row: AnomalyRecord): AnomalyRow {
+function toRow(row: RaisedAnomaly): AnomalyRow {
   const data = dataOf(row);
   const first = data.features?.[0];
   return {
     id: row.id, site_id: row.site_id, probe_id: row.probe_id, device_id: row.device_id, kind: row.kind as AnomalyKind, device: row.device, ip: row.ip, mac: row.mac, group: row.device_group,
     severity: row.severity as Severity, score: data.score, metric: data.metric, observed: data.observed, expected_low: first?.expected_low ?? data.expected, expected_high: first?.expected_high ?? data.expected,
     usual: first?.usual ?? data.expected, explanation: data.explanation, techniques: data.mitre_techniques ?? [], since: data.since ?? row.found_at, found_at: row.found_at,
-    is_alert: row.is_alert === 1, alert_id: alertOf(row), is_normal: row.feedback_id !== null,
+    is_alert: row.is_alert === 1, alert_id: row.alertId, is_normal: row.feedback_id !== null,
   };
 }
 

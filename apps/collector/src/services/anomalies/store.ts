@@ -1,10 +1,15 @@
-import { type Expression, type ExpressionBuilder, type Kysely, type Selectable, type SqlBool, type Transaction } from "kysely";
+import { type Expression, type ExpressionBuilder, type Kysely, type Selectable, sql, type SqlBool, type Transaction } from "kysely";
 import { siteExists } from "../../db/locks/site-exists.ts";
+import { selectIn } from "../../db/query/select-in.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Rows } from "../../gateway/page.ts";
 
 /** An anomaly as stored. */
 export type AnomalyRecord = Selectable<Schema["anomalies"]>;
+/** With the alert that it raised or became part of. */
+export interface RaisedAnomaly extends AnomalyRecord {
+  readonly alertId: string | null;
+}
 /** What somebody said is normal. */
 export type FeedbackRow = Selectable<Schema["anomaly_feedback"]>;
 type Trx = Transaction<Schema>;
@@ -53,8 +58,10 @@ export interface AnomaliesStore {
   list(tenantId: string, filter: AnomalyFilter, rows: Rows): Promise<readonly AnomalyRecord[]>;
   count(tenantId: string, filter: AnomalyFilter): Promise<number>;
   byId(tenantId: string, id: string): Promise<AnomalyRecord | null>;
-  /** Of these types, oldest first. */
-  happenings(siteId: string, types: readonly string[], period: { readonly since: string; readonly until: string; readonly limit: number }): Promise<readonly Happening[]>;
+  /** With their alerts, in their order. */
+  withAlerts(tenantId: string, rows: readonly AnomalyRecord[]): Promise<readonly RaisedAnomaly[]>;
+  /** New devices, changed configurations and scans, so many of each, oldest first. */
+  happenings(siteId: string, period: { readonly since: string; readonly until: string; readonly limit: number }): Promise<readonly Happening[]>;
   /** Of a tenant, or of a site, in the order in which it was given. */
   feedback(handle: Trx | null, of: { readonly tenantId?: string; readonly siteId?: string | undefined }, now: string): Promise<readonly FeedbackRow[]>;
   addFeedback(trx: Trx, row: FeedbackRow): Promise<void>;
@@ -86,8 +93,15 @@ export function createAnomaliesStore({ db, reads }: { readonly db: Kysely<Schema
     count: async (tenantId, filter) => (await reads.selectFrom("anomalies").select((eb) => eb.fn.countAll<number>().as("total"))
       .where((eb) => matches(eb, tenantId, filter)).executeTakeFirstOrThrow()).total,
     byId: async (tenantId, id) => (await reads.selectFrom("anomalies").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst()) ?? null,
-    happenings: (siteId, types, { since, until, limit }) => reads.selectFrom("events").select(["type", "occurred_at", "device_id"]).where("site_id", "=", siteId)
-      .where("type", "in", types).where("occurred_at", ">=", since).where("occurred_at", "<=", until).orderBy("seq").limit(limit).execute(),
+    withAlerts: (tenantId, rows) => withAlerts(reads, tenantId, rows),
+    async happenings(siteId, { since, until, limit }) {
+      const found: Happening[] = [];
+      for (const type of HAPPENINGS) {
+        found.push(...await reads.selectFrom("events").select(["type", "occurred_at", "device_id"]).where("site_id", "=", siteId).where(isHappening).where("type", "=", type)
+          .where("occurred_at", ">=", since).where("occurred_at", "<=", until).orderBy("occurred_at").limit(limit).execute());
+      }
+      return found.toSorted((a, b) => (a.occurred_at < b.occurred_at ? -1 : 1));
+    },
     feedback(handle, { tenantId, siteId }, now) {
       const current = (handle ?? reads).selectFrom("anomaly_feedback").selectAll().where((eb) => eb.or([eb("expires_at", "is", null), eb("expires_at", ">", now)])).orderBy("id");
       const ofTenant = tenantId === undefined ? current : current.where("tenant_id", "=", tenantId);
@@ -130,6 +144,25 @@ export async function addAnomaly(trx: Trx, row: AnomalyRecord, max: number): Pro
   await trx.insertInto("anomalies").values(row).onConflict((conflict) => conflict.columns(["site_id", "incident_id"]).doNothing()).execute();
   const last = await trx.selectFrom("anomalies").select("id").where("site_id", "=", row.site_id).orderBy("id", "desc").offset(max).limit(1).executeTakeFirst();
   if (last) await trx.deleteFrom("anomalies").where("site_id", "=", row.site_id).where("id", "<=", last.id).execute();
+}
+
+/** The index `events_happenings` has these, and is found by the same words. */
+const HAPPENINGS = ["host_found", "config_changed", "scan_started"] as const;
+const isHappening = sql<SqlBool>`type in (${sql.join(HAPPENINGS.map((type) => sql.lit(type)))})`;
+/** Alerts of anomalies that are looked through: a site has five a day. */
+const MAX_ALERTS = 1000;
+
+/** One that is like an alert that is open raises none of its own: it is a part of that. */
+async function withAlerts(reads: Kysely<Schema>, tenantId: string, rows: readonly AnomalyRecord[]): Promise<readonly RaisedAnomaly[]> {
+  const subjectOf = ({ kind, device }: AnomalyRecord) => `${kind} ${device}`;
+  const raised = rows.filter(({ is_alert: isAlert }) => isAlert === 1);
+  const last = raised.reduce((latest, { found_at: at }) => (at > latest ? at : latest), "");
+  const alerts = await selectIn([...new Set(raised.map(subjectOf))], (subjects) => reads.selectFrom("alerts").select(["id", "site_id", "subject", "first_seen"])
+    .where("tenant_id", "=", tenantId).where("type", "=", "anomaly").where("first_seen", "<=", last).where("subject", "in", subjects).orderBy("first_seen", "desc").limit(MAX_ALERTS).execute());
+  return rows.map((row) => {
+    const own = row.is_alert === 1 && alerts.find((one) => one.site_id === row.site_id && one.subject === subjectOf(row) && one.first_seen <= row.found_at);
+    return { ...row, alertId: own ? own.id : null };
+  });
 }
 
 function matches(eb: ExpressionBuilder<Schema, "anomalies">, tenantId: string, { siteId, deviceId, kinds, isAlert, isNormal, since, until }: AnomalyFilter): Expression<SqlBool> {

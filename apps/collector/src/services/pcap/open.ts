@@ -35,6 +35,8 @@ export interface PcapModule extends ServiceModule {
   readonly downloads: PcapDownloads;
   /** For services that ask a probe what its traffic process learned. */
   readonly ask: ProbeCommands["ask"];
+  /** The newest captures of an alert, by their ids. */
+  readonly capturesOf: (tenantId: string, alertId: string) => Promise<string[]>;
   readonly react: ReturnType<typeof createPcapReaction>["react"];
   /** What is sent to a site's probes; undefined where nothing is set. */
   partFor(siteId: string): Promise<CaptureSettings | undefined>;
@@ -48,6 +50,8 @@ export interface PcapModule extends ServiceModule {
 
 /** As many as files a day: a probe that alerts more often says nothing new. */
 const DAY_RECORDS = 2000;
+/** What other services show of an alert. */
+const MAX_OF_ALERT = 20;
 
 /** @param deps.contents Files of probes that lie on this machine. */
 export function openPcap(
@@ -82,7 +86,7 @@ export function openPcap(
       downloads,
       watches: createPcapWatches({ store: commandsStore, pcaps: store, commands, settings: siteSettings, audit, clock }),
     })],
-    downloads, ask: commands.ask, reactions: { pcaps: reaction }, react: reaction.react,
+    downloads, capturesOf: async (tenantId, alertId) => (await pcaps.list(tenantId, { alert_id: alertId, page: 1, per_page: MAX_OF_ALERT })).data.map(({ id }) => id), ask: commands.ask, reactions: { pcaps: reaction }, react: reaction.react,
     jobs: [imports.job], retention: [retention.job],
     metrics: [
       { name: "lanthorn_captures", help: "Captures of packets by state", label: "state", read: () => retentionStore.byState() },

@@ -113,7 +113,7 @@ export async function startStack(options: {
   const onSite = (site: string) => ingest.configured({ siteId: site });
   const honeypots = openHoneypots({ ...database, sealing, audit, clock, log: silentLog, broker, onConfigured: onSite });
   const anomalies = openAnomalies({
-    ...database, audit, clock, log: silentLog, onConfigured: onSite, resolveAlert: () => Promise.resolve(), ask: (...given) => pcap.ask(...given), publishCountries: () => Promise.resolve(true),
+    ...database, audit, clock, log: silentLog, onConfigured: onSite, resolveAlert: () => Promise.resolve(), ask: (...given) => pcap.ask(...given), capturesOf: (...given) => pcap.capturesOf(...given), publishCountries: () => Promise.resolve(true),
   }, { keepDays: 90 });
   const log = createEventLog({
     reads: database.reads, reactions: createReactions(REACTIONS, REACTION_ORDER, { ...anomalies.reactions, ...honeypots.reactions, pcaps: { types: ["pcap_recorded"], react: (...given) => pcap.react(...given) } }),
