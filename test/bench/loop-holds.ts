@@ -19,14 +19,24 @@ const EVERY_MS = 1;
 const LONG_MS = 20;
 
 /**
- * Looks each millisecond how late it is. For the main thread of a process.
- * @returns What ends it, and gives what was seen.
+ * For how many milliseconds the main thread of this process has waited for a processor.
  * @see https://docs.kernel.org/scheduler/sched-stats.html nanoseconds on a processor, and of waiting for one
  */
-export function watchHolds(): () => LoopHolds {
+export function openWaitingTime(): { readonly waited: () => number; readonly close: () => void } {
   const file = openSync("/proc/self/schedstat", "r");
   const bytes = Buffer.alloc(128);
-  const waited = () => Number(bytes.toString("latin1", 0, readSync(file, bytes, 0, bytes.length, 0)).split(" ")[1]) / 1e6;
+  return {
+    waited: () => Number(bytes.toString("latin1", 0, readSync(file, bytes, 0, bytes.length, 0)).split(" ")[1]) / 1e6,
+    close: () => closeSync(file),
+  };
+}
+
+/**
+ * Looks each millisecond how late it is. For the main thread of a process.
+ * @returns What ends it, and gives what was seen.
+ */
+export function watchHolds(): () => LoopHolds {
+  const { waited, close } = openWaitingTime();
   const collections: number[] = [];
   const observer = new PerformanceObserver((list) => collections.push(...list.getEntries().map(({ duration }) => duration)));
   observer.observe({ entryTypes: ["gc"] });
@@ -43,7 +53,7 @@ export function watchHolds(): () => LoopHolds {
     look();
     clearInterval(timer);
     observer.disconnect();
-    closeSync(file);
+    close();
     return {
       longestMs: Math.max(0, ...holds.map(({ ms }) => ms)), longestNetMs: Math.max(0, ...holds.map(({ netMs }) => netMs)),
       long: holds.filter(({ ms }) => ms > LONG_MS).length, longNet: holds.filter(({ netMs }) => netMs > LONG_MS).length,

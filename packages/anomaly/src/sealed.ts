@@ -35,11 +35,22 @@ export interface SealedReader {
   readonly isAtEnd: () => boolean;
 }
 
-/** @returns `null` for bytes that are damaged or of another version. */
-export function openSealed(bytes: Uint8Array): SealedReader | null {
+/** Whether bytes are whole, and were sealed by another version of ours. */
+export function isOfOtherVersion(bytes: Uint8Array): boolean {
+  const version = versionOf(bytes);
+  return version !== null && version !== VERSION;
+}
+
+/** @returns `null` for bytes that are damaged. */
+function versionOf(bytes: Uint8Array): number | null {
   if (bytes.length < HEADER_BYTES) return null;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (view.getUint32(0, true) !== VERSION || view.getUint32(4, true) !== hashBytes(bytes.subarray(HEADER_BYTES))) return null;
+  return view.getUint32(4, true) === hashBytes(bytes.subarray(HEADER_BYTES)) ? view.getUint32(0, true) : null;
+}
+
+/** @returns `null` for bytes that are damaged or of another version. */
+export function openSealed(bytes: Uint8Array): SealedReader | null {
+  if (versionOf(bytes) !== VERSION) return null;
   let offset = HEADER_BYTES;
   return {
     take(kind, length) {

@@ -136,9 +136,10 @@ export function createBeaconWatch(bounds: { readonly maxPairs: number; readonly 
       for (const map of [pairs, devices, peers]) map.clear();
     },
     *save() {
-      for (const [key, since] of devices) yield { kind: BEACON_ENTRIES.device, key, bytes: writeSince(since) };
-      for (const [key, sketch] of peers) yield { kind: BEACON_ENTRIES.peer, key, bytes: writeSketch(sketch) };
-      for (const [key, pair] of pairs) yield { kind: BEACON_ENTRIES.pair, key, bytes: writePair(pair) };
+      // See the table of devices: none of these is to be come by twice.
+      for (const [key, since] of Array.from(devices)) yield { kind: BEACON_ENTRIES.device, key, bytes: writeSince(since) };
+      for (const [key, sketch] of Array.from(peers)) yield { kind: BEACON_ENTRIES.peer, key, bytes: writeSketch(sketch) };
+      for (const [key, pair] of Array.from(pairs)) yield { kind: BEACON_ENTRIES.pair, key, bytes: writePair(pair) };
     },
     counts: () => ({ pairs: pairs.size, evicted }),
   };

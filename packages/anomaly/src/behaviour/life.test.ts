@@ -56,11 +56,29 @@ test("an hour of which something was left out is compared and not learned", () =
   live(watch, { from: 0, to: 9 + 9 / 24 });
   const hours = () => watch.describe("laptop")?.hours ?? 0;
   const before = hours();
-  watch.thinHour();
+  watch.noteSeen("flows", 0, 1);
   live(watch, { from: 9 + 9 / 24, to: 9 + 10 / 24 });
-  watch.thinHour();
+  watch.noteSeen("flows", 0, 1);
   copyOut(watch, 9);
   expect([anomalies.map(({ kind }) => kind), hours() - before]).toEqual([["exfiltration"], 0]);
+});
+
+test("an hour of which a hundredth is missing is learned as any other, and one of which more is, is only compared and counted", () => {
+  const { watch } = open();
+  live(watch, { from: 0, to: 1 });
+  const learns = (hour: number, what: "frames" | "flows", missed: number) => {
+    const before = watch.describe("laptop")?.hours ?? 0;
+    watch.noteSeen(what, 5000 - missed, 0);
+    watch.noteSeen(what, 0, missed);
+    live(watch, { from: 1 + hour / 24, to: 1 + (hour + 1) / 24 });
+    watch.advance(BEGIN + DAY + (hour + 1) * HOUR);
+    finish(watch);
+    return (watch.describe("laptop")?.hours ?? 0) - before;
+  };
+  watch.advance(BEGIN + DAY);
+  finish(watch);
+  expect([learns(0, "frames", 50), learns(1, "frames", 51), learns(2, "flows", 50), learns(3, "flows", 51), learns(4, "frames", 0)]).toEqual([1, 0, 1, 0, 1]);
+  expect(watch.counts()).toMatchObject({ comparedHours: 29, thinHours: 2, distrustedHours: 0 });
 });
 
 describe("a session of administration with a new host is no news later", () => {
@@ -85,7 +103,7 @@ describe("a session of administration with a new host is no news later", () => {
   test("where the hour of the first was learned, and only then", () => {
     expect(second({ day: 5 })).toEqual([]);
     expect(second({ day: 5, within: (watch) => watch.distrustHour() })).toEqual(["admin_protocol"]);
-    expect(second({ day: 5, within: (watch) => watch.thinHour() })).toEqual(["admin_protocol"]);
+    expect(second({ day: 5, within: (watch) => watch.noteSeen("flows", 0, 1) })).toEqual(["admin_protocol"]);
     expect(second({ day: 5, within: (watch) => watch.freeze("laptop", true, 0) })).toEqual(["admin_protocol"]);
     // A session while something else goes on, of which it was said already.
     expect(second({ day: 9, before: (watch) => copyOut(watch, 9) })).toEqual(["admin_protocol"]);

@@ -1,6 +1,7 @@
 /** What is saved of devices, groups and budget: bytes of their own for each, with version and checksum, so that one that is damaged costs no other. */
 import { createDevice, type Device, KNOWN_KINDS, KNOWN_SIZES, LIFECYCLES } from "./devices/device.ts";
 import type { Group } from "./groups.ts";
+import type { ClockState } from "./packet-clock.ts";
 import { createProfile, type Profile } from "./profile.ts";
 import { readUsual, type SavedUsual, saveUsual } from "./devices/usual.ts";
 import { openSealed, seal, type SealedReader } from "../sealed.ts";
@@ -15,6 +16,9 @@ export const GROUP_ENTRY = "group";
 export const BUDGET_ENTRY = "budget";
 /** What an entry is of. */
 export const REGIONS_ENTRY = "regions";
+
+/** What an entry is of. */
+export const CLOCK_ENTRY = "clock";
 
 /** Of a device, in the order in which they are saved. */
 const NUMBERS = ["firstAt", "hours", "regionsMet", "adminPeersMet", "carried", "openSince", "quietHours", "driftUntil"] as const;
@@ -44,7 +48,7 @@ export function readDevice(key: string, bytes: Uint8Array): Device | null {
   NUMBERS.forEach((name, index) => {
     device[name] = numbers[index] ?? 0;
   });
-  return { ...device, profile, group: words.group, lifecycle: words.lifecycle, lifecycleSince: words.since ?? device.firstAt };
+  return { ...device, profile, group: words.group, lifecycle: words.lifecycle, lifecycleSince: words.since };
 }
 
 /** What is known of like devices. */
@@ -86,6 +90,18 @@ export function readRegionsSince(bytes: Uint8Array): number | null {
   return since && reader?.isAtEnd() ? since[0] ?? null : null;
 }
 
+/** Where packet time is. */
+export function writeClock({ at, unwatched }: ClockState): Uint8Array {
+  return seal([Float64Array.of(at, unwatched)]);
+}
+
+/** @returns `null` for bytes that are damaged or of another version. */
+export function readClock(bytes: Uint8Array): ClockState | null {
+  const reader = openSealed(bytes);
+  const [at = Number.NaN, unwatched = Number.NaN] = reader?.take(Float64Array, 2) ?? [];
+  return reader?.isAtEnd() && Number.isFinite(unwatched) ? { at, unwatched } : null;
+}
+
 /** In the order in which they are saved: the wider numbers first. */
 function tablesOf({ means, spreads, highs, slotHighs, seen }: Profile): readonly (Float32Array | Uint16Array)[] {
   return [means, spreads, highs, slotHighs, seen];
@@ -102,11 +118,11 @@ function readProfile(reader: SealedReader, kind: "device" | "group"): Profile | 
   return means && spreads && highs && slotHighs && seen ? { means, spreads, highs, slotHighs, seen } : null;
 }
 
-/** What is saved of a device in words. What an older version did not save is null. */
+/** What is saved of a device in words. */
 interface SavedWords extends Pick<Device, "group" | "lifecycle"> {
   readonly ports: [string, number][];
-  readonly since: number | null;
-  readonly usual: SavedUsual | null;
+  readonly since: number;
+  readonly usual: SavedUsual;
 }
 
 /** The checksum says that we wrote it, not that a version of ours wrote it rightly: types are looked at. */
@@ -117,11 +133,11 @@ function readWords(text: Uint8Array): SavedWords | null {
   } catch {
     return null;
   }
-  if (typeof value !== "object" || value === null || !("group" in value) || !("lifecycle" in value) || !("ports" in value)) return null;
-  const { group, ports } = value;
+  if (typeof value !== "object" || value === null || !("group" in value && "lifecycle" in value && "lifecycle_since" in value && "ports" in value && "usual" in value)) return null;
+  const { group, ports, lifecycle_since: since } = value;
   const lifecycle = LIFECYCLES.find((name) => name === value.lifecycle);
   const isPort = (entry: unknown): entry is [string, number] => Array.isArray(entry) && typeof entry[0] === "string" && Number.isFinite(entry[1]);
-  const since = "lifecycle_since" in value && typeof value.lifecycle_since === "number" ? value.lifecycle_since : null;
-  const usual = "usual" in value ? readUsual(value.usual) : null;
-  return typeof group === "string" && lifecycle && Array.isArray(ports) && ports.every(isPort) ? { group, lifecycle, ports, since, usual } : null;
+  const usual = readUsual(value.usual);
+  const isWhole = typeof group === "string" && typeof since === "number" && Array.isArray(ports) && ports.every(isPort);
+  return isWhole && lifecycle && usual ? { group, lifecycle, ports, since, usual } : null;
 }

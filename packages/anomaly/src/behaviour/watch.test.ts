@@ -59,8 +59,24 @@ describe("a watch for behaviour", () => {
     for (const damage of [(bytes: Uint8Array) => bytes.subarray(0, 10), (bytes: Uint8Array) => bytes.map((byte, index) => (index === 9 ? byte ^ 1 : byte)), () => new Uint8Array(3)]) {
       const again = open();
       expect(saved.some((entry) => again.watch.restore({ ...entry, bytes: damage(entry.bytes) }))).toBe(false);
-      expect(again.watch.counts()).toMatchObject({ damaged: saved.length, devices: 0 });
+      expect(again.watch.counts()).toMatchObject({ damaged: saved.length, otherVersion: 0, devices: 0 });
     }
+    const other = open();
+    expect(saved.some((entry) => other.watch.restore({ ...entry, bytes: entry.bytes.map((byte, index) => (index === 0 ? byte + 1 : byte)) }))).toBe(false);
+    expect(other.watch.counts()).toMatchObject({ damaged: 0, otherVersion: saved.length, devices: 0 });
+  });
+
+  test("saves each thing once, however busy the site is meanwhile", () => {
+    const { watch } = open();
+    const names = ["laptop", "desk", "nas"];
+    live(watch, { from: 0, to: 4 }, names);
+    const keys: string[] = [];
+    for (const { kind, key } of watch.save()) {
+      keys.push(`${kind} ${key}`);
+      if (keys.length > 1000) break;
+      for (const originator of names) for (let peer = 0; peer < 7; peer += 1) watch.flow(flow(BEGIN + 4 * DAY, { originator, responder: `203.0.113.${peer}` }));
+    }
+    expect(keys).toEqual([...new Set(keys)]);
   });
 
   test("sends no more alerts a day than it may, and none of what somebody said is normal", () => {

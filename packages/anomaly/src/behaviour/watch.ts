@@ -1,15 +1,16 @@
-import { createBeaconWatch } from "../beacon/watch.ts";
+import { type BeaconFinding, type BeaconWatch, createBeaconWatch } from "../beacon/watch.ts";
 import { type Accepted, createAcceptedList } from "./accepted.ts";
 import { type Anomaly, explainBeacon, type Explained } from "./anomaly.ts";
 import { createBudget } from "./budget.ts";
 import { countBroadcast, countOriginator, countQuery, countResponder } from "./count-flow.ts";
 import { createHourComparison } from "./comparing/comparison.ts";
-import type { Device, Lifecycle } from "./devices/device.ts";
+import type { Watched } from "./coverage.ts";
+import type { Lifecycle } from "./devices/device.ts";
 import { createDeviceTable, type DeviceState } from "./devices/device-table.ts";
 import { describeDevice, type DeviceBehaviour } from "./devices/describe-device.ts";
 import type { ObservedBroadcast, ObservedFlow, ObservedQuery } from "./flow.ts";
 import { createGroups } from "./groups.ts";
-import { createPacketClock } from "./packet-clock.ts";
+import { createPacketClock, type PacketClock } from "./packet-clock.ts";
 import { createHostUse } from "./sketches/host-use.ts";
 import { createRegionUse } from "./sketches/region-use.ts";
 import { createSaving } from "./saving.ts";
@@ -30,17 +31,17 @@ export interface BehaviourWatch {
   readonly flow: (flow: ObservedFlow) => void;
   readonly query: (query: ObservedQuery) => void;
   readonly broadcast: (broadcast: ObservedBroadcast) => void;
-  /** Packet time has come so far: buckets and hours that are over are closed. Frames without a flow move it too. */
+  /** Packet time has come so far: an hour that is over is to be compared. Frames without a flow move it too. It costs the same, however many devices there are. */
   readonly advance: (at: number) => void;
   /**
-   * Goes on with the comparison of an hour that is over, by one device. What is left when the next hour is over is done then, at once.
+   * Goes on with what is to be done of an hour that is over, by one device. What is left when the next hour is over is done then, at once.
    * @returns Whether something is left.
    */
   readonly work: () => boolean;
-  /** Frames were lost, or little was seen: the hour is neither compared nor learned. */
+  /** Nobody looked for a part of the hour: it is neither compared nor learned. */
   readonly distrustHour: () => void;
-  /** Some of what happened was left out, as in a flood: the hour is compared, because a flood may be an attack, and not learned. */
-  readonly thinHour: () => void;
+  /** Frames or flows were seen, and others were not. An hour of which more than a hundredth is missing is compared, because a flood may be an attack, and not learned. */
+  readonly noteSeen: (what: Watched, seen: number, missed: number) => void;
   /** What people say is normal, in place of what they said before. */
   readonly accept: (accepted: readonly Accepted[]) => void;
   /**
@@ -70,12 +71,14 @@ export interface BehaviourCounts {
   readonly lifecycles: Readonly<Record<Lifecycle, number>>;
   /** The clock went back by more than a bucket, or jumped over more than an hour. */
   readonly clockSteps: number;
-  /** Saved entries that could not be read, and are learned anew. */
+  /** Saved entries that could not be read, and are learned anew: damaged ones, and those of another version of this package. */
   readonly damaged: number;
+  readonly otherVersion: number;
   /** Anomalies that somebody said are normal. */
   readonly suppressed: number;
-  /** Hours that were compared, and that were not because frames were lost or nobody looked. */
+  /** Hours that were compared, those of them that were not learned because frames or flows were missing, and hours that were not compared because nobody looked for a part of them. */
   readonly comparedHours: number;
+  readonly thinHours: number;
   readonly distrustedHours: number;
 }
 
@@ -90,7 +93,8 @@ export function createBehaviourWatch(deps: {
 }): BehaviourWatch {
   const { bounds } = deps;
   const groups = createGroups();
-  const devices = createDeviceTable({ maxDevices: bounds.maxDevices, groups });
+  const clock = createPacketClock({ onHour: (at, fate) => comparison.begin(at, fate), onStep: skip });
+  const devices = createDeviceTable({ maxDevices: bounds.maxDevices, groups, clock: clock.read });
   let suppressed = 0;
   const regions = createRegionUse();
   const peers = createHostUse(MAX_PEERS);
@@ -98,20 +102,19 @@ export function createBehaviourWatch(deps: {
   const budget = createBudget(bounds.alertsADay);
   const beacons = createBeaconWatch({ maxPairs: bounds.maxPairs, maxDevices: bounds.maxDevices });
   const siteSeries = createSiteSeries();
-  const saving = createSaving({ budget, regions, devices, beacons, siteSeries });
   const comparison = createHourComparison({ devices, groups, regions, peers, siteSeries, onFound: say });
-  const clock = createPacketClock({ devices, uses: [regions, peers], onHour: comparison.begin });
+  const saving = createSaving({ clock, budget, regions, devices, beacons, siteSeries });
 
   function say(anomaly: Explained): void {
     if (accepted.covers(anomaly)) suppressed += 1;
     else deps.onAnomaly({ ...anomaly, siteSeries: siteSeries.unusual(), isWithinBudget: budget.take(anomaly.at) });
   }
 
-  function watchBeacon(flow: ObservedFlow, device: Device): void {
-    if (!flow.isFirstPart || flow.isResponderInside) return;
-    const { at, startedAt, originator, bytesOut, bytesIn, hasFailed } = flow;
-    const finding = beacons.observe({ at: startedAt, device: originator, peer: `${flow.responder} ${flow.port}`, bytes: bytesOut + bytesIn, answered: !hasFailed });
-    if (finding && device.lifecycle !== "learning" && device.lifecycle !== "drifted") say(explainBeacon(device, finding, at));
+  /** What is left of the hour before is compared by the clock as it went then. */
+  function skip(by: number): void {
+    while (comparison.work());
+    for (const use of [regions, peers]) use.dropHour();
+    regions.shift(by);
   }
 
   return {
@@ -127,7 +130,8 @@ export function createBehaviourWatch(deps: {
       const device = devices.get(flow.originator, flow.at);
       countOriginator(device, flow, isRarePeer);
       if (flow.region !== "") regions.use(flow.region, flow.originator, flow.at);
-      watchBeacon(flow, device);
+      const finding = observeBeacon(flow, { clock, beacons });
+      if (finding && device.lifecycle !== "learning" && device.lifecycle !== "drifted") say(explainBeacon(device, finding, flow.at));
     },
     query(query) {
       if (!Number.isFinite(query.at)) return;
@@ -143,9 +147,9 @@ export function createBehaviourWatch(deps: {
     advance: clock.advance,
     work: comparison.work,
     distrustHour: clock.distrustHour,
-    thinHour: clock.thinHour,
+    noteSeen: clock.noteSeen,
     accept: accepted.replace,
-    freeze: (device, isFrozen, at) => devices.freeze(device, isFrozen, Number.isNaN(clock.now()) ? at : clock.now()),
+    freeze: (device, isFrozen, at) => devices.freeze(device, isFrozen, Number.isNaN(clock.read().now) ? at : clock.read().now),
     reset(device) {
       beacons.forget(device);
       return devices.reset(device);
@@ -161,6 +165,14 @@ export function createBehaviourWatch(deps: {
     states: devices.states,
     restore: saving.restore,
     save: saving.save,
-    counts: () => ({ ...devices.counts(), ...clock.counts(), damaged: saving.damaged(), suppressed }),
+    counts: () => ({ ...devices.counts(), ...clock.counts(), ...saving.counts(), suppressed }),
   };
+}
+
+/** Pairs are as old as they were watched; what is found is said in packet time. */
+function observeBeacon(flow: ObservedFlow, { clock, beacons }: { readonly clock: PacketClock; readonly beacons: BeaconWatch }): BeaconFinding | null {
+  const { at, startedAt, originator, bytesOut, bytesIn, hasFailed } = flow;
+  if (!flow.isFirstPart || flow.isResponderInside || !clock.isOfNow(startedAt)) return null;
+  const finding = beacons.observe({ at: clock.watched(startedAt), device: originator, peer: `${flow.responder} ${flow.port}`, bytes: bytesOut + bytesIn, answered: !hasFailed });
+  return finding && { ...finding, firstAt: finding.firstAt + at - clock.watched(at) };
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AnomalyDetected, BehaviourListReply, BehaviourReply } from "@lanthorn/contract/uplink";
-import { createCountryTable, TABLE_FILE } from "@lanthorn/anomaly";
+import { createCountryTable, type SavedEntry, TABLE_FILE } from "@lanthorn/anomaly";
 import { type BlockFrame, encodeFrameBlock } from "@lanthorn/packet-io";
 import { createFakeClock, silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -14,9 +14,11 @@ import { createFlowSinks } from "../process/flow-sinks.ts";
 import { BEGIN, conversation, LAPTOP, ordinaryDays, scan } from "../testing/site-weeks.ts";
 import { openBehaviour } from "./behaviour.ts";
 import { checkCountries } from "./countries.ts";
+import { createFlowRate } from "./flow-rate.ts";
 import { createOwnNetworks } from "./own-networks.ts";
 import { AnomalySettings } from "./settings.ts";
 import { createSiteDevices } from "./site-devices.ts";
+import { readStateFile, writeStateFile } from "./state-file.ts";
 
 const DAY = 86_400;
 let dataDir: string;
@@ -29,9 +31,10 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 async function openSite(settings: Partial<AnomalySettings> = {}) {
   const said: FoundAnomaly[] = [];
   const problems: unknown[] = [];
+  const remarks: unknown[] = [];
   const clock = createFakeClock(BEGIN * 1000);
   const behaviour = await openBehaviour({
-    settings: AnomalySettings.parse(settings), dataDir, accepted: undefined, isInside: createHomeNetworks([], () => []), clock, log: { ...silentLog, error: (facts: object) => problems.push(facts) },
+    settings: AnomalySettings.parse(settings), dataDir, accepted: undefined, isInside: createHomeNetworks([], () => []), clock, log: { ...silentLog, warn: (facts: object) => remarks.push(facts), error: (facts: object) => problems.push(facts) },
     say: (_, data) => said.push(FoundAnomaly.parse(data)) > 0,
   });
   const { sinks: [flows] } = createFlowSinks({ behaviour, random: Math.random, clock, watch: { watch: () => null, count: () => undefined }, onMessage: () => undefined });
@@ -43,7 +46,7 @@ async function openSite(settings: Partial<AnomalySettings> = {}) {
   const live = (days: { readonly from: number; readonly to: number }) => {
     for (const frames of ordinaryDays([LAPTOP], days)) see(frames);
   };
-  return { said, problems, flows, behaviour, see, live };
+  return { said, problems, remarks, flows, behaviour, see, live };
 }
 
 test("a device that scans after a week of ordinary days is said once, with what is usual", async () => {
@@ -60,11 +63,11 @@ test("a device that scans after a week of ordinary days is said once, with what 
   expect(behaviour.counters()?.compared_hours).toBeGreaterThan(9 * 24);
 }, 60_000);
 
-test("nothing is said of an hour in which frames were lost, nor of what somebody said is normal", async () => {
+test("nothing is said of an hour for a part of which nobody looked, nor of what somebody said is normal", async () => {
   const { said, see, live, flows, behaviour } = await openSite();
   live({ from: 0, to: 9 + 10 / 24 });
   see(scan(BEGIN + 9 * DAY + 10 * 3600 + 60, LAPTOP));
-  flows.onMissing?.(0, 1, "overload");
+  flows.onMissing?.(0, 0, "eth1 was down or away until now");
   live({ from: 9 + 10.1 / 24, to: 9 + 13 / 24 });
   behaviour.configure({ accepted: [{ kind: "scan", device: LAPTOP.mac }, { kind: "of a later version", group: "x" }] });
   see(scan(BEGIN + 9 * DAY + 13 * 3600 + 60, LAPTOP));
@@ -72,6 +75,50 @@ test("nothing is said of an hour in which frames were lost, nor of what somebody
   expect(said).toEqual([]);
   expect(behaviour.counters()).toMatchObject({ distrusted_hours: 1, suppressed: 1, found: 0 });
 }, 60_000);
+
+test("an attacker hides nothing and stops no learning by a lost frame or by thousands of conversations, and what hides very many frames stops the learning only", async () => {
+  const { said, see, live, flows, behaviour } = await openSite();
+  const learned = () => BehaviourListReply.parse((behaviour.list({ lifecycles: null, behind: LAPTOP.mac.replace(/07$/, "06"), limit: 1 }) as { data: unknown }).data).devices[0]?.hours_learned ?? 0;
+  const attacker = { ip: "10.0.0.66", mac: "02:00:00:00:00:66" };
+  // More at once than the flow table holds: the others end at once.
+  const flood = (seconds: number) => Array.from({ length: 20_000 }, (_, turn) => conversation(seconds, attacker, { ip: "10.0.0.20", mac: "02:00:00:00:01:00", port: 1 + turn }, false)).flat();
+  live({ from: 0, to: 9 + 10.05 / 24 });
+  const before = learned();
+  see(flood(BEGIN + 9 * DAY + 10 * 3600 + 100));
+  flows.onMissing?.(0, 1, "the kernel dropped them");
+  live({ from: 9 + 10.1 / 24, to: 9 + 11 / 24 });
+  see(flood(BEGIN + 9 * DAY + 11 * 3600 + 1));
+  see(scan(BEGIN + 9 * DAY + 11 * 3600 + 60, LAPTOP));
+  flows.shed(100, 6000, 0);
+  live({ from: 9 + 11.1 / 24, to: 9 + 12 / 24 });
+  live({ from: 9 + 12 / 24, to: 9 + 12.1 / 24 });
+  expect(behaviour.counters()).toMatchObject({ distrusted_hours: 0, thin_hours: 0 });
+  expect(behaviour.counters()?.flows_left_out).toBeGreaterThan(10_000);
+  expect(said).toMatchObject([{ kind: "scan", device: LAPTOP.mac }]);
+  expect(learned()).toBe(before + 1);
+  live({ from: 9 + 12.1 / 24, to: 10 + 10.05 / 24 });
+  const calm = learned();
+  flows.onMissing?.(0, 100_000, "the kernel dropped them");
+  see(scan(BEGIN + 10 * DAY + 10 * 3600 + 60, LAPTOP));
+  live({ from: 10 + 10.1 / 24, to: 10 + 11.1 / 24 });
+  expect(said).toMatchObject([{ kind: "scan" }, { kind: "scan" }]);
+  expect([learned(), behaviour.counters()]).toMatchObject([calm, { distrusted_hours: 0, thin_hours: 1 }]);
+}, 60_000);
+
+test("flows of those who open few are looked at while others open too many, and what is missing of them is counted apart", () => {
+  const rate = createFlowRate();
+  const fates = (at: number, device: string | null, count: number) => {
+    const counts = { taken: 0, too_many: 0, missed: 0 };
+    for (let turn = 0; turn < count; turn += 1) counts[rate.take(at, device)] += 1;
+    return counts;
+  };
+  expect(fates(1, "flooder", 9000)).toEqual({ taken: 2500, too_many: 6500, missed: 0 });
+  expect(fates(1, null, 10)).toEqual({ taken: 0, too_many: 10, missed: 0 });
+  expect(fates(1, "laptop", 260)).toEqual({ taken: 250, too_many: 10, missed: 0 });
+  for (let device = 0; device < 9; device += 1) expect(fates(1.5, `device-${device}`, 250).taken).toBe(250);
+  expect(fates(1.9, "last", 3)).toEqual({ taken: 0, too_many: 0, missed: 3 });
+  expect([fates(2, "flooder", 1).taken, rate.leftOut()]).toEqual([1, 6523]);
+});
 
 test("what was learned comes back after a restart, and where it is damaged it is set aside, said and learned anew", async () => {
   const first = await openSite();
@@ -95,6 +142,28 @@ test("what was learned comes back after a restart, and where it is damaged it is
     expect(existsSync(file)).toBe(true);
   }
 }, 60_000);
+
+test("what another version of the program learned is set aside and learned anew, and is not said to be damaged", async () => {
+  const first = await openSite();
+  first.live({ from: 0, to: 0.1 });
+  await first.behaviour.close();
+  const file = join(dataDir, "anomalies", "state");
+  const entries: SavedEntry[] = [];
+  await readStateFile(file, (entry) => entries.push({ ...entry, bytes: Uint8Array.from(entry.bytes) }) > 0);
+  const ofNextVersion = entries.map((entry) => ({ ...entry, bytes: entry.bytes.map((byte, place) => (place === 0 ? byte + 1 : byte)) }));
+  await writeStateFile(file, ofNextVersion);
+  const bytes = readFileSync(file);
+  const second = await openSite();
+  expect([second.problems, second.behaviour.counters()]).toMatchObject([[], { learning: 0, damaged: 0, other_version: entries.length }]);
+  expect(second.remarks).toMatchObject([{ path: `${file}.other-version`, entries: entries.length }]);
+  expect([existsSync(file), readFileSync(`${file}.other-version`).equals(bytes)]).toEqual([false, true]);
+  // So is a file whose form another version chose; one of both kinds is damaged.
+  writeFileSync(file, "lanthorn behavior 9\nsomething");
+  expect((await openSite()).remarks).toHaveLength(1);
+  await writeStateFile(file, [...ofNextVersion, { kind: "device", key: "x", bytes: new Uint8Array(3) }]);
+  const last = await openSite();
+  expect([last.problems, last.remarks, existsSync(`${file}.damaged`)]).toMatchObject([[{ entries: 1 }], [], true]);
+});
 
 test("a country that a device never spoke to is found where the collector published a table of countries, and is left out where it did not", async () => {
   const abroad = (seconds: number) => [0, 60, 120].flatMap((later) => conversation(seconds + later, LAPTOP, { ip: "198.51.100.9", port: 443 }));

@@ -10,10 +10,11 @@ import type { CommandAnswer, FoundAnomaly, ProcessCounters } from "../messages.t
 import { toAnomalyData } from "./anomaly-data.ts";
 import { listLearned, toLearnedBehaviour } from "./learned-behaviour.ts";
 import { createCountries } from "./countries.ts";
+import { createFlowRate } from "./flow-rate.ts";
 import { observeBroadcast, observeFlow } from "./observe-flow.ts";
 import type { AnomalySettings } from "./settings.ts";
 import { createSiteDevices } from "./site-devices.ts";
-import { readStateFile, writeStateFile } from "./state-file.ts";
+import { readStateFile, setStateFileAside, writeStateFile } from "./state-file.ts";
 
 /** What learns. Times are packet time, in seconds. */
 export interface SiteBehaviour {
@@ -21,8 +22,10 @@ export interface SiteBehaviour {
   onMessage(flow: FlowKey, message: TrafficMessage): void;
   /** Packet time has come so far. */
   advance(at: number): void;
-  /** Frames were lost: the hour is neither compared nor learned. */
-  distrust(): void;
+  /** So many frames were seen. */
+  seen(frames: number): void;
+  /** So many frames were lost; 0 where nobody knows how many: the hour is then neither compared nor learned. */
+  missed(frames: number): void;
   /** Some times a second: goes on with what is to be compared and saved. */
   tick(): void;
   /** Another table of countries may be installed. */
@@ -41,8 +44,6 @@ export interface SiteBehaviour {
 
 /** Of a turn of the event loop. */
 const WORK_MS = 4;
-/** A host that opens more is no harder to find by more of them. */
-const MAX_FLOWS_A_SECOND = 5000;
 /** Beyond the day's budget of alerts; what is more is only counted. */
 const MAX_SAID_AN_HOUR = 32;
 /** NXDOMAIN, RFC 1035 section 4.1.1. */
@@ -52,7 +53,7 @@ const REFUSED: CommandAnswer = { refused: "the probe does not watch the behavior
 
 /** Learns nothing. */
 export const NO_BEHAVIOUR: SiteBehaviour = {
-  onFlow: () => undefined, onMessage: () => undefined, advance: () => undefined, distrust: () => undefined, tick: () => undefined, loadCountries: () => undefined, configure: () => undefined, counters: () => undefined,
+  onFlow: () => undefined, onMessage: () => undefined, advance: () => undefined, seen: () => undefined, missed: () => undefined, tick: () => undefined, loadCountries: () => undefined, configure: () => undefined, counters: () => undefined,
   read: () => REFUSED, list: () => REFUSED, freeze: () => REFUSED, reset: () => REFUSED,
   close: () => Promise.resolve(),
 };
@@ -64,7 +65,7 @@ export const NO_BEHAVIOUR: SiteBehaviour = {
  */
 export async function openBehaviour(deps: {
   readonly settings: AnomalySettings; readonly dataDir: string; readonly accepted: AnomaliesPart | undefined; readonly isInside: (ip: string) => boolean;
-  readonly say: (at: number, data: FoundAnomaly) => boolean; readonly clock: Pick<Clock, "now" | "monotonic">; readonly log: Pick<Log, "info" | "error">;
+  readonly say: (at: number, data: FoundAnomaly) => boolean; readonly clock: Pick<Clock, "now" | "monotonic">; readonly log: Pick<Log, "info" | "warn" | "error">;
 }): Promise<SiteBehaviour> {
   const { settings, clock, log } = deps;
   if (!settings.enabled) return NO_BEHAVIOUR;
@@ -79,10 +80,10 @@ export async function openBehaviour(deps: {
 
   return {
     onFlow(record, at) {
-      if (!rate.take(at)) {
-        watch.thinHour();
-        return;
-      }
+      const fate = rate.take(at, devices.nameAt(record.originator_ip));
+      if (fate === "missed") watch.noteSeen("flows", 0, 1);
+      if (fate !== "taken") return;
+      watch.noteSeen("flows", 1, 0);
       const flow = observeFlow(record, at, { devices, countries });
       if (flow) watch.flow(flow);
       const broadcast = flow ? null : observeBroadcast(record, at, devices);
@@ -98,7 +99,11 @@ export async function openBehaviour(deps: {
       watch.query({ at: message.at / 1e6, device, name: question.name, isMissing: message.message.responseCode === NO_SUCH_NAME });
     },
     advance: watch.advance,
-    distrust: watch.distrustHour,
+    seen: (frames) => watch.noteSeen("frames", frames, 0),
+    missed(frames) {
+      if (frames === 0) watch.distrustHour();
+      watch.noteSeen("frames", 0, frames);
+    },
     tick() {
       const until = clock.monotonic() + WORK_MS;
       let isLeft = true;
@@ -169,24 +174,18 @@ function createSayer(send: (anomaly: Anomaly) => boolean) {
   };
 }
 
-function createFlowRate() {
-  let [second, taken, leftOut] = [0, 0, 0];
-  return {
-    take(at: number): boolean {
-      if (Math.floor(at) !== second) [second, taken] = [Math.floor(at), 0];
-      taken += 1;
-      if (taken <= MAX_FLOWS_A_SECOND) return true;
-      leftOut += 1;
-      return false;
-    },
-    leftOut: () => leftOut,
-  };
-}
-
 /** Reads what was learned, and writes it after each hour that was compared. */
-async function openKeeper({ path, watch, log }: { readonly path: string; readonly watch: BehaviourWatch; readonly log: Pick<Log, "info" | "error"> }) {
+async function openKeeper({ path, watch, log }: { readonly path: string; readonly watch: BehaviourWatch; readonly log: Pick<Log, "info" | "warn" | "error"> }) {
   try {
-    if (await readStateFile(path, watch.restore) === "damaged") log.error({ path: `${path}.damaged`, entries: watch.counts().damaged }, "what was learned of the site's devices is damaged: it was set aside, and what could not be read is learned anew");
+    const found = await readStateFile(path, watch.restore);
+    const { damaged, otherVersion } = watch.counts();
+    if (found === "unread" && damaged === 0) {
+      const aside = await setStateFileAside(path, "other-version");
+      log.warn({ path: aside, entries: otherVersion }, "what was learned of the site's devices is of another version of this program: it was set aside, and is learned anew");
+    } else if (found === "unread" || found === "damaged") {
+      const aside = await setStateFileAside(path, "damaged");
+      log.error({ path: aside, entries: damaged }, "what was learned of the site's devices is damaged: it was set aside, and what could not be read is learned anew");
+    }
   } catch (error) {
     log.error({ path, reason: describeError(error) }, "what was learned of the site's devices cannot be read: it is learned anew");
   }
@@ -220,6 +219,9 @@ async function openKeeper({ path, watch, log }: { readonly path: string; readonl
 }
 
 function readCounters(watch: BehaviourWatch, said: { readonly found: number; readonly held_back: number; readonly left_out: number }, flowsLeftOut: number): NonNullable<ProcessCounters["anomaly"]> {
-  const { evicted, clockSteps, damaged, suppressed, comparedHours, distrustedHours, lifecycles } = watch.counts();
-  return { ...lifecycles, ...said, evicted, clock_steps: clockSteps, damaged, suppressed, compared_hours: comparedHours, distrusted_hours: distrustedHours, flows_left_out: flowsLeftOut };
+  const { evicted, clockSteps, damaged, otherVersion, suppressed, comparedHours, thinHours, distrustedHours, lifecycles } = watch.counts();
+  return {
+    ...lifecycles, ...said, evicted, clock_steps: clockSteps, damaged, other_version: otherVersion, suppressed,
+    compared_hours: comparedHours, thin_hours: thinHours, distrusted_hours: distrustedHours, flows_left_out: flowsLeftOut,
+  };
 }

@@ -4,19 +4,21 @@ import { dirname } from "node:path";
 import type { SavedEntry } from "@lanthorn/anomaly";
 import { nextTurn } from "@lanthorn/runtime";
 
-const MAGIC = Buffer.from("lanthorn behavior 1\n");
+const NAME = "lanthorn behavior ";
+const MAGIC = Buffer.from(`${NAME}1\n`);
 /** Before each entry: lengths of kind, key and bytes. The last one has no kind, and the number of entries as its third. */
 const HEAD_BYTES = 7;
-const ENTRIES_AT_ONCE = 32;
+/** Of a turn of the event loop: some five devices, or five hundred of the smallest entries: less than a millisecond of work. */
+const BYTES_AT_ONCE = 64 * 1024;
 /** 10,000 devices and as many as there may be groups. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
 /**
  * Gives each entry of a file to `restore`, some in each turn of the event loop.
- * @returns `damaged` where the file is not whole: what could be read was given all the same, and the file is set aside under its name with `.damaged`.
+ * @returns `damaged` where the file is not whole, `unread` where it is and some of it could not be read. What could be read was given all the same.
  * @throws NodeJS.ErrnoException as the file system says.
  */
-export async function readStateFile(path: string, restore: (entry: SavedEntry) => boolean): Promise<"none" | "read" | "damaged"> {
+export async function readStateFile(path: string, restore: (entry: SavedEntry) => boolean): Promise<"none" | "read" | "unread" | "damaged"> {
   let file: Buffer;
   try {
     file = await readFile(path);
@@ -24,26 +26,33 @@ export async function readStateFile(path: string, restore: (entry: SavedEntry) =
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return "none";
     throw error;
   }
-  if (await restoreAll(file, restore)) return "read";
-  await rename(path, `${path}.damaged`);
-  return "damaged";
+  return restoreAll(file, restore);
 }
 
-/** @returns Whether all of it could be read. */
-async function restoreAll(file: Buffer, restore: (entry: SavedEntry) => boolean): Promise<boolean> {
-  if (file.length > MAX_FILE_BYTES || !file.subarray(0, MAGIC.length).equals(MAGIC)) return false;
-  let offset = MAGIC.length;
-  let isWhole = true;
+/** Puts the file where another does not replace it. @returns Its new path. @throws NodeJS.ErrnoException as the file system says. */
+export async function setStateFileAside(path: string, why: "damaged" | "other-version"): Promise<string> {
+  const aside = `${path}.${why}`;
+  await rename(path, aside);
+  return aside;
+}
+
+async function restoreAll(file: Buffer, restore: (entry: SavedEntry) => boolean): Promise<"read" | "unread" | "damaged"> {
+  if (file.length > MAX_FILE_BYTES || file.toString("latin1", 0, NAME.length) !== NAME) return "damaged";
+  if (!file.subarray(0, MAGIC.length).equals(MAGIC)) return "unread";
+  let [offset, turnAt] = [MAGIC.length, 0];
+  let isRead = true;
   for (let entries = 0; ; entries += 1) {
-    if (offset + HEAD_BYTES > file.length) return false;
+    if (offset + HEAD_BYTES > file.length) return "damaged";
     const [kindLength, keyLength, length] = [file.readUInt8(offset), file.readUInt16LE(offset + 1), file.readUInt32LE(offset + 3)];
     offset += HEAD_BYTES;
-    if (kindLength === 0) return isWhole && length === entries && offset === file.length;
+    if (kindLength === 0) return length !== entries || offset !== file.length ? "damaged" : isRead ? "read" : "unread";
     const [key, bytes, end] = [offset + kindLength, offset + kindLength + keyLength, offset + kindLength + keyLength + length];
-    if (end > file.length) return false;
-    if (!restore({ kind: file.toString("utf8", offset, key), key: file.toString("utf8", key, bytes), bytes: file.subarray(bytes, end) })) isWhole = false;
+    if (end > file.length) return "damaged";
+    if (!restore({ kind: file.toString("utf8", offset, key), key: file.toString("utf8", key, bytes), bytes: file.subarray(bytes, end) })) isRead = false;
     offset = end;
-    if (entries % ENTRIES_AT_ONCE === 0) await nextTurn();
+    if (offset - turnAt < BYTES_AT_ONCE) continue;
+    turnAt = offset;
+    await nextTurn();
   }
 }
 
@@ -55,13 +64,14 @@ export async function writeStateFile(path: string, entries: Iterable<SavedEntry>
   const file = await open(temporary, "wx", 0o600);
   try {
     let pieces: Uint8Array[] = [MAGIC];
-    let count = 0;
+    let [count, bytes] = [0, 0];
     for (const entry of entries) {
       pieces.push(...encode(entry));
       count += 1;
-      if (count % ENTRIES_AT_ONCE !== 0) continue;
+      bytes += entry.bytes.length + entry.key.length;
+      if (bytes < BYTES_AT_ONCE) continue;
       await file.write(Buffer.concat(pieces));
-      pieces = [];
+      [pieces, bytes] = [[], 0];
     }
     await file.write(Buffer.concat([...pieces, head(0, 0, count)]));
     await file.sync();

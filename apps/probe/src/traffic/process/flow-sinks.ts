@@ -52,15 +52,14 @@ function add(sums: Sums, one: Analyzer): Sums {
 
 /** What is said in flows names their services. @param deps.random From 0 to below 1. @param deps.onMessage Is given it, while inspection is not left out. */
 export function createFlowSinks(deps: {
-  readonly behaviour: Pick<SiteBehaviour, "onFlow" | "advance" | "distrust" | "tick">;
+  readonly behaviour: Pick<SiteBehaviour, "onFlow" | "advance" | "seen" | "missed" | "tick">;
   readonly random: () => number; readonly clock: Pick<Clock, "now" | "after">; readonly watch: PacketWatch;
   readonly onMessage: NonNullable<AnalyzerOptions["onMessage"]>;
 }): FlowSinks {
   const { clock, behaviour } = deps;
   const services = createServices();
   const frames = createFrameFeed();
-  let isInspected = true;
-  let isInspectionWanted = true;
+  let [isInspected, isInspectionWanted] = [true, true];
   let watch: OpenFlowWatch | null = null;
   let before: Sums = { ended: 0, evicted: 0, inspection: { steps: 0, too_costly: 0, too_long: 0 } };
   let analyzer = open();
@@ -110,11 +109,12 @@ export function createFlowSinks(deps: {
     }
     if (watch !== null) deps.watch.count(block.frames, 0);
     frames.feed(block, analyzer);
+    behaviour.seen(block.frames);
     behaviour.advance(frames.at());
   }
 
   const flows: Sink = {
-    name: "flows", onBlock: analyze, shed: behaviour.distrust, onMissing: behaviour.distrust,
+    name: "flows", onBlock: analyze, shed: behaviour.missed, onMissing: (_, frames) => behaviour.missed(frames),
     tick() {
       endSome();
       behaviour.tick();

@@ -1,8 +1,9 @@
 import { explain, type Explained } from "../anomaly.ts";
-import { clearHour, closeHour, type Device } from "../devices/device.ts";
+import { clearHour, type Device } from "../devices/device.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
 import type { Groups } from "../groups.ts";
 import { createHourJudge, isLearnable, learnDeviceHour } from "./judge.ts";
+import type { HourFate } from "../packet-clock.ts";
 import { slotOf } from "../profile.ts";
 import type { SiteSeries } from "../site-series.ts";
 import type { HostUse } from "../sketches/host-use.ts";
@@ -10,11 +11,11 @@ import type { RegionUse } from "../sketches/region-use.ts";
 
 /** Compares hours in pieces, so that nobody waits long for it. */
 export interface HourComparison {
-  /** An hour is over: it is compared from now on. What is left of the hour before is done at once. @param isLearned Whether it becomes usual, too. */
-  readonly begin: (at: number, isLearned: boolean) => void;
+  /** An hour is over: it is compared or dropped from now on. What is left of the hour before is done at once. */
+  readonly begin: (at: number, fate: HourFate) => void;
   /** Goes on by one device. @returns Whether something is left. */
   readonly work: () => boolean;
-  /** What is left of the hour is not compared, and not learned. */
+  /** Forgets what is left to do: all devices were forgotten. */
   readonly drop: () => void;
 }
 
@@ -33,8 +34,20 @@ export function createHourComparison(deps: {
     return pieces !== null;
   }
 
+  function* forget(all: readonly Device[]): Generator<undefined, void> {
+    deps.siteSeries.skipHour();
+    for (const device of all) {
+      devices.catchUp(device);
+      clearHour(device.closed);
+      yield;
+    }
+  }
+
   function* compare(all: readonly Device[], at: number, isLearned: boolean): Generator<undefined, void> {
     const slot = slotOf(at - 1);
+    // What is found is said with what was unusual of the site in its hour, which is closed by now.
+    if (isLearned) deps.siteSeries.learnHour(devices.site(), at);
+    else deps.siteSeries.skipHour();
     // The strongest first: the day's budget is for them.
     const found = (yield* judge(all, slot, at)).toSorted((a, b) => b.score - a.score);
     for (const { device, clues, score } of found) {
@@ -51,15 +64,14 @@ export function createHourComparison(deps: {
   }
 
   return {
-    begin(at, isLearned) {
-      // With what was unusual of the site in its hour.
+    begin(at, fate) {
       while (work());
-      if (isLearned) deps.siteSeries.learnHour(devices.site(), at);
-      else deps.siteSeries.skipHour();
       const all = devices.all();
-      for (const device of all) closeHour(device);
-      for (const use of uses) use.closeHour();
-      pieces = compare(all, at, isLearned);
+      for (const use of uses) {
+        if (fate === "dropped") use.dropHour();
+        else use.closeHour();
+      }
+      pieces = fate === "dropped" ? forget(all) : compare(all, at, fate === "learned");
     },
     work,
     drop() {

@@ -1,4 +1,5 @@
 import { type Device, learnSeen } from "../devices/device.ts";
+import type { DeviceTable } from "../devices/device-table.ts";
 import { type Clue, cluesOf, surpriseOfNews, totalOf } from "./evidence.ts";
 import { PLACE, RULES, scaleCounts } from "../features.ts";
 import { type Groups, metByGroup } from "../groups.ts";
@@ -33,8 +34,10 @@ export interface Judged {
   readonly score: number;
 }
 
-/** Compares the closed hour of all devices, a device at each step, and gives those for which something unusual has begun. */
-export function createHourJudge({ groups, regions, peers }: { readonly groups: Groups; readonly regions: Pick<RegionUse, "isCommon" | "areKnown">; readonly peers: HostUse }) {
+/** Compares the closed hour of all devices, a device at each step, and gives those for which something unusual has begun. @param deps.devices Closes the hour of those that did nothing since. */
+export function createHourJudge({ devices: { catchUp }, groups, regions, peers }: {
+  readonly devices: Pick<DeviceTable, "catchUp">; readonly groups: Groups; readonly regions: Pick<RegionUse, "isCommon" | "areKnown">; readonly peers: HostUse;
+}) {
   function newsOf(device: Device, at: number): Clue[] {
     const isNews = (region: string) => regions.areKnown(at) && !regions.isCommon(region);
     device.closed.news = device.closed.news.filter(({ kind, what }) => kind !== "region" || isNews(what));
@@ -69,6 +72,7 @@ export function createHourJudge({ groups, regions, peers }: { readonly groups: G
     const cluesOfDevices: (readonly Clue[])[] = [];
     const sharedBy = new Map<string, number>();
     for (const device of devices) {
+      catchUp(device);
       const clues = cluesFor(device, slot, at);
       cluesOfDevices.push(clues);
       for (const { what } of clues) sharedBy.set(what, (sharedBy.get(what) ?? 0) + 1);

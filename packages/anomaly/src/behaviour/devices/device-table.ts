@@ -1,4 +1,5 @@
-import { BUCKET_SECONDS, createDevice, type Device, type Lifecycle } from "./device.ts";
+import { beginNow, catchUp, type ClockReading } from "./catch-up.ts";
+import { createDevice, type Device, type Lifecycle } from "./device.ts";
 import type { Groups } from "../groups.ts";
 import { setFrozen } from "./lifecycle.ts";
 import { DEVICE_ENTRY, GROUP_ENTRY, readDevice, readGroup, SITE_KEY, writeDevice, writeGroup } from "../state.ts";
@@ -19,11 +20,13 @@ export interface DeviceState {
   readonly hours: number;
 }
 
-/** The devices that are followed, a bounded number, and the site. */
+/** The devices that are followed, a bounded number, and the site. What it gives is brought to the time that it is. */
 export interface DeviceTable {
   readonly site: () => Device;
-  /** The site and all devices. */
+  /** The site and all devices as they are: each is to be brought to the time before it is used. */
   readonly all: () => readonly Device[];
+  /** Brings one of them to the time that it is. */
+  readonly catchUp: (device: Device) => void;
   /** The device, a new one where it is not known; the one that was silent for longest gives way. */
   readonly get: (key: string, at: number) => Device;
   /** The device; null where it is not known. Nothing gives way for it. */
@@ -43,8 +46,8 @@ export interface DeviceTable {
   readonly counts: () => { readonly devices: number; readonly evicted: number; readonly lifecycles: Readonly<Record<Lifecycle, number>> };
 }
 
-/** @param deps.groups Are given those that were saved. */
-export function createDeviceTable(deps: { readonly maxDevices: number; readonly groups: Groups }): DeviceTable {
+/** @param deps.groups Are given those that were saved. @param deps.clock Reads packet time. */
+export function createDeviceTable(deps: { readonly maxDevices: number; readonly groups: Groups; readonly clock: () => ClockReading }): DeviceTable {
   const { groups } = deps;
   const devices = new Map<string, Device>();
   /** Of which no hour was learned, the least recent first. */
@@ -52,6 +55,12 @@ export function createDeviceTable(deps: { readonly maxDevices: number; readonly 
   const mayBeNew = Math.max(1, deps.maxDevices * NEWCOMER_SHARE);
   let site = createDevice(SITE_KEY, 0);
   let evicted = 0;
+
+  const current = (device: Device) => catchUp(device, deps.clock());
+  const find = (key: string) => {
+    const device = devices.get(key);
+    return device === undefined ? null : current(device);
+  };
 
   function restore({ kind, key, bytes }: SavedEntry): boolean {
     if (kind === GROUP_ENTRY) {
@@ -61,6 +70,7 @@ export function createDeviceTable(deps: { readonly maxDevices: number; readonly 
     }
     const device = kind === DEVICE_ENTRY ? readDevice(key, bytes) : null;
     if (!device) return false;
+    device.unwatched = deps.clock().unwatched;
     if (key === SITE_KEY) site = device;
     else keep(device);
     return true;
@@ -86,19 +96,19 @@ export function createDeviceTable(deps: { readonly maxDevices: number; readonly 
   }
 
   return {
-    site: () => site,
+    site: () => current(site),
     all: () => [site, ...devices.values()],
+    catchUp: current,
     get(key, at) {
-      const device = devices.get(key) ?? createDevice(key, at);
-      if (device.lastBucket === 0) device.lastBucket = Math.floor(at / BUCKET_SECONDS) - 1;
+      const device = devices.get(key) ?? beginNow(createDevice(key, at), deps.clock());
       keep(device);
-      return device;
+      return current(device);
     },
-    find: (key) => devices.get(key) ?? null,
+    find,
     freeze(key, isFrozen, at) {
-      const device = devices.get(key);
+      const device = find(key);
       if (device) setFrozen(device, isFrozen, { groups, at });
-      return device !== undefined;
+      return device !== null;
     },
     reset(key) {
       newcomers.delete(key);
@@ -109,19 +119,22 @@ export function createDeviceTable(deps: { readonly maxDevices: number; readonly 
       newcomers.clear();
       site = createDevice(SITE_KEY, 0);
     },
-    states: () => [...devices.values()].map(stateOf),
+    states: () => [...devices.values()].map((device) => stateOf(current(device))),
     restore,
     *save() {
-      yield { kind: DEVICE_ENTRY, key: SITE_KEY, bytes: writeDevice(site) };
-      for (const [key, group] of groups.entries()) yield { kind: GROUP_ENTRY, key, bytes: writeGroup(group) };
-      for (const [key, device] of devices) yield { kind: DEVICE_ENTRY, key, bytes: writeDevice(device) };
+      yield { kind: DEVICE_ENTRY, key: SITE_KEY, bytes: writeDevice(current(site)) };
+      // What is used while it is saved moves to the end of its table, and would be come by again and again.
+      for (const [key, group] of Array.from(groups.entries())) yield { kind: GROUP_ENTRY, key, bytes: writeGroup(group) };
+      for (const [key, device] of Array.from(devices)) yield { kind: DEVICE_ENTRY, key, bytes: writeDevice(current(device)) };
     },
-    counts() {
-      const lifecycles = { learning: 0, active: 0, drifted: 0, frozen: 0 };
-      for (const { lifecycle } of devices.values()) lifecycles[lifecycle] += 1;
-      return { devices: devices.size, evicted, lifecycles };
-    },
+    counts: () => ({ devices: devices.size, evicted, lifecycles: countLifecycles(devices.values()) }),
   };
+}
+
+function countLifecycles(devices: Iterable<Device>): Readonly<Record<Lifecycle, number>> {
+  const lifecycles = { learning: 0, active: 0, drifted: 0, frozen: 0 };
+  for (const { lifecycle } of devices) lifecycles[lifecycle] += 1;
+  return lifecycles;
 }
 
 /** What is known of a device in short. */

@@ -60,8 +60,11 @@ export interface Device {
   quietHours: number;
   /** Until when a drifted one learns anew. */
   driftUntil: number;
-  /** The bucket that `recent` ends with. */
+  /** The bucket that `recent` ends with. What is counted now is of the next one. */
   lastBucket: number;
+  /** How often the clock was set, and how much time was not watched, as far as the device follows it. */
+  steps: number;
+  unwatched: number;
 }
 
 /** What was counted in this hour and in this bucket of it. */
@@ -97,7 +100,7 @@ export function createDevice(key: string, at: number, { known, ports, usual }: S
     key, profile: createProfile("device"), leading: createLeadingPorts(ports), recent: new Float32Array(RECENT_BUCKETS * FEATURES.length),
     known: { peers: set("peers"), ports: set("ports"), regions: set("regions"), admin_peers: set("admin_peers") },
     usual: createUsual(usual), hour: createHourCounts(), closed: createHourCounts(),
-    group: "", lifecycle: "learning", lifecycleSince: at, firstAt: at, hours: 0, regionsMet: 0, adminPeersMet: 0, carried: 0, openSince: 0, quietHours: 0, driftUntil: 0, lastBucket: 0,
+    group: "", lifecycle: "learning", lifecycleSince: at, firstAt: at, hours: 0, regionsMet: 0, adminPeersMet: 0, carried: 0, openSince: 0, quietHours: 0, driftUntil: 0, lastBucket: 0, steps: 0, unwatched: 0,
   };
 }
 
@@ -109,17 +112,16 @@ function createHourCounts(): HourCounts {
   };
 }
 
-/** Ends a five-minute bucket: it becomes part of the hour and of the series. */
-export function closeBucket(device: Device, bucketNumber: number): void {
+/** Ends five-minute buckets: what was counted in the first of them becomes part of the hour and of the series, and nothing was in the others. @param last The last of them. */
+export function closeBuckets(device: Device, last: number): void {
+  if (last <= device.lastBucket) return;
   const { counts, bucket } = device.hour;
-  const passed = Math.min(RECENT_BUCKETS, bucketNumber - device.lastBucket);
-  for (let back = passed - 1; back >= 0; back -= 1) rowOf(device.recent, bucketNumber - back).fill(0);
-  rowOf(device.recent, bucketNumber).set(bucket);
-  bucket.forEach((value, place) => {
-    counts[place] = (counts[place] ?? 0) + value;
-  });
+  const counted = device.lastBucket + 1;
+  for (let number = Math.max(counted, last - RECENT_BUCKETS + 1); number <= last; number += 1) rowOf(device.recent, number).fill(0);
+  if (counted > last - RECENT_BUCKETS) rowOf(device.recent, counted).set(bucket);
+  for (let place = 0; place < bucket.length; place += 1) counts[place] = (counts[place] ?? 0) + (bucket[place] ?? 0);
   bucket.fill(0);
-  device.lastBucket = bucketNumber;
+  device.lastBucket = last;
 }
 
 /** Begins another hour: what was counted is compared by and by. */
@@ -132,6 +134,7 @@ export function closeHour(device: Device): void {
 /** Forgets an hour, after it was learned or because it is not to be trusted. */
 export function clearHour(hour: HourCounts): void {
   hour.counts.fill(0);
+  hour.bucket.fill(0);
   hour.news = [];
   hour.sentTo.clear();
   hour.rarePeers.clear();

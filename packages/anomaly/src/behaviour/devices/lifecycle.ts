@@ -37,6 +37,16 @@ export function setFrozen(device: Device, isFrozen: boolean, { groups, at }: { r
   moveTo(device, isFrozen ? "frozen" : isKnownWell(device, groups) ? "active" : "learning", at);
 }
 
+/**
+ * The clock was set, or nobody looked: what goes on does so for no longer than it was watched, and what is learned anew is so for as long.
+ * @param by Seconds; less than 0 where it was set back.
+ */
+export function shiftOpen(device: Device, by: number): void {
+  // 0 is for nothing, and a clock may begin at 1970.
+  if (device.openSince > 0) device.openSince = Math.max(1, device.openSince + by);
+  if (device.lifecycle === "drifted") device.driftUntil += by;
+}
+
 /** A clock that was set back must not leave a device in a time that is yet to come. @param at What time it is. */
 export function fitToClock(device: Device, at: number): void {
   for (const time of ["firstAt", "lifecycleSince", "openSince"] as const) device[time] = Math.min(device[time], at);

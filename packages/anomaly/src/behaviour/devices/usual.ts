@@ -73,7 +73,7 @@ export function saveUsual({ kinds, hours }: Usual): SavedUsual {
   return { hours, peers: entriesOf(kinds.peers), ports: entriesOf(kinds.ports), names: entriesOf(kinds.names) };
 }
 
-/** @returns Null for what is none: it is then learned anew. */
+/** @returns Null for what is none. */
 export function readUsual(value: unknown): SavedUsual | null {
   if (typeof value !== "object" || value === null || !("hours" in value) || !isCount(value.hours)) return null;
   const { hours } = value;

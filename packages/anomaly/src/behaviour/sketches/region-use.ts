@@ -8,6 +8,8 @@ export interface RegionUse extends HourOfUse, Pick<HostUse, "isCommon" | "clear"
   /** Seconds of packet time; NaN for never. */
   readonly since: () => number;
   readonly restore: (since: number) => void;
+  /** The clock was set, or nobody looked: that time does not count. @param by Seconds. */
+  readonly shift: (by: number) => void;
 }
 
 /** More than there are countries. */
@@ -33,6 +35,9 @@ export function createRegionUse(): RegionUse {
     since: () => since,
     restore(saved) {
       since = saved;
+    },
+    shift(by) {
+      since += by;
     },
     clear() {
       users.clear();
