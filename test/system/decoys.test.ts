@@ -38,7 +38,7 @@ describe.skipIf(!canMakeLabs())("decoys of a site", () => {
     mkdirSync(shared);
     writeFileSync(join(folder, "decoy.toml"), [
       `data_dir = ${JSON.stringify(folder)}`, `link_directory = ${JSON.stringify(shared)}`,
-      `[[decoys]]\nname = "files2"\naddress = "${PROBE_BOX.lanAddress}"\nservices = [{ service = "ftp", port = 2121 }, { service = "telnet", port = 2323 }, { service = "ssh", port = 2222 }, { service = "https", port = 4443 }]`,
+      `[[decoys]]\nname = "files2"\naddress = "${PROBE_BOX.lanAddress}"\nservices = [{ service = "ftp", port = 2121 }, { service = "telnet", port = 2323 }, { service = "ssh", port = 2222 }, { service = "https", port = 4443 }, { service = "print", port = 9100 }]`,
       `[[bait]]\nusername = "backup"\npassword = "${BAIT}"\n`,
     ].join("\n"));
     site = await openSite({ hosts: ["gateway", "laptop", "printer"], events: ["honeypot_hit"], probeEnv: { LANTHORN_DECOY_DIRECTORY: shared } });
@@ -56,7 +56,7 @@ describe.skipIf(!canMakeLabs())("decoys of a site", () => {
 
   test("are all served, those that need keys too", () => {
     const places = decoys?.ready["places"] as readonly { readonly service: string; readonly problem: string | null }[];
-    expect(places.map(({ service, problem }) => [service, problem])).toEqual([["ftp", null], ["telnet", null], ["ssh", null], ["https", null]]);
+    expect(places.map(({ service, problem }) => [service, problem])).toEqual([["ftp", null], ["telnet", null], ["ssh", null], ["https", null], ["print", null]]);
   });
 
   const laptop = HOSTS.find(({ name }) => name === "laptop");
@@ -122,6 +122,11 @@ describe.skipIf(!canMakeLabs())("decoys of a site", () => {
     }
     await site.lab.exec("printer", "ip", ["address", "add", `${addressOf(scans.length)}/24`, "dev", link]);
     await nmap("-sn", "-PE", "--disable-arp-ping", "-S", addressOf(scans.length));
+    // It asks a raw print port for no version, for that would be printed: all that comes there is a connection half open.
+    await site.lab.exec("printer", "ip", ["address", "add", `${addressOf(scans.length + 1)}/24`, "dev", link]);
+    await nmap("-Pn", "-sV", "-S", addressOf(scans.length + 1), "-p", "9100");
+    const print = await waitFor("the look at the print port", () => hits().find(({ source_ip: ip }) => ip === addressOf(scans.length + 1)) ?? null);
+    expect([print.decoy, print.destination_port]).toEqual(["files2", 9100]);
     const ping = await waitFor("the ping", () => hits().find(({ source_ip: ip }) => ip === addressOf(scans.length)) ?? null);
     expect([ping.service, ping.destination_port]).toEqual(["ping", 0]);
     // A thousand connections that were broken off, of a laptop that knows nothing of scans and was in the shell of telnet.
