@@ -10,6 +10,7 @@ export * from "./rest/agents.ts";
 export { BulkResult, MAX_BULK } from "./rest/bulk.ts";
 export * from "./rest/facets.ts";
 export * from "./rest/workspace.ts";
+export * from "./rest/changes.ts";
 export * from "./rest/alert-conditions.ts";
 export * from "./rest/alert-filter.ts";
 export * from "./rest/alerts.ts";

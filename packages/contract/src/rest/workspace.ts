@@ -56,12 +56,14 @@ export const Preferences = z.object({
   site_id: Id.nullable().describe("The site with which pages begin. Null for all."),
   default_views: DefaultViews.describe("The views with which lists begin."),
   columns: Columns.describe("Which columns lists have, where no view says it."),
+  last_seen: Instant.nullable().describe("When the person last looked at what changed. Null while that is not known."),
 });
 export type Preferences = z.infer<typeof Preferences>;
 
 /** Fields left out stay. */
 export const PreferencesUpdate = z.strictObject({
   theme: Preferences.shape.theme, zone: Preferences.shape.zone, single_keys: Preferences.shape.single_keys, site_id: Preferences.shape.site_id,
+  last_seen: Preferences.shape.last_seen,
   default_views: z.strictObject(DefaultViews.shape).partial().describe("The views with which lists begin. Those left out stay."),
   columns: z.strictObject(Columns.shape).partial().describe("Which columns lists have. Lists left out stay."),
 }).partial();

@@ -55,6 +55,7 @@ import * as honeypotEvidenceKinds from "./0066-honeypot-evidence-kinds.ts";
 import * as workspace from "./0064-workspace.ts";
 import * as alertActions from "./0067-alert-actions.ts";
 import * as eventHappenings from "./0068-event-happenings.ts";
+import * as changes from "./0069-changes.ts";
 
 /**
  * Every migration by name, applied in the order of the names. What a released one does to a database never changes; where two columns
@@ -117,4 +118,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0066-honeypot-evidence-kinds": honeypotEvidenceKinds,
   "0067-alert-actions": alertActions,
   "0068-event-happenings": eventHappenings,
+  "0069-changes": changes,
 };

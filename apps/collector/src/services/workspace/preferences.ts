@@ -11,7 +11,7 @@ export interface PreferencesService {
   update(caller: Caller, change: PreferencesUpdate): Promise<Preferences>;
 }
 
-const DEFAULTS: Preferences = { theme: "system", zone: "local", single_keys: true, site_id: null, default_views: { devices: null, alerts: null }, columns: { devices: [] } };
+const DEFAULTS: Preferences = { theme: "system", zone: "local", single_keys: true, site_id: null, default_views: { devices: null, alerts: null }, columns: { devices: [] }, last_seen: null };
 
 /** A view or a site that is no more is left out when they are read. */
 export function createPreferences({ store, audit }: { readonly store: WorkspaceStore; readonly audit: Audit }): PreferencesService {
@@ -38,7 +38,7 @@ export function createPreferences({ store, audit }: { readonly store: WorkspaceS
         const before = await shown(identity, await store.holdPreferences(trx, identity.userId));
         const after = { ...before, ...given(change), default_views: { ...before.default_views, ...given(views) }, columns: { ...before.columns, ...given(columns) } };
         await store.setPreferences(trx, { user_id: identity.userId, tenant_id: identity.tenantId, preferences: JSON.stringify(after) });
-        await audit(trx, { actor, action: "preferences.update", target: { type: "user", id: identity.userId }, before, after });
+        if (!isOnlySeen(before, after)) await audit(trx, { actor, action: "preferences.update", target: { type: "user", id: identity.userId }, before, after });
         return after;
       });
     },
@@ -49,6 +49,11 @@ export function createPreferences({ store, audit }: { readonly store: WorkspaceS
 function parse(stored: string | null): Preferences {
   const chosen = stored === null ? null : Preferences.safeParse({ ...DEFAULTS, ...JSON.parse(stored) as object });
   return chosen?.data ?? DEFAULTS;
+}
+
+/** That a person looks again is no choice, and would fill the audit log. */
+function isOnlySeen(before: Preferences, after: Preferences): boolean {
+  return before.last_seen !== after.last_seen && JSON.stringify({ ...before, last_seen: null }) === JSON.stringify({ ...after, last_seen: null });
 }
 
 function given<T extends object>(change: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

@@ -2,15 +2,17 @@ import { workspaceOperations } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { endpointsOf } from "../../gateway/endpoint.ts";
 import { toAnswer } from "../../gateway/page.ts";
+import type { ChangesService } from "./changes.ts";
 import type { MapPinsService } from "./pins.ts";
 import type { PreferencesService } from "./preferences.ts";
 import type { Views } from "./views.ts";
 
 const { endpoint, routes } = endpointsOf<{
   readonly views: Views; readonly preferences: PreferencesService; readonly pins: MapPinsService;
+  readonly changes: ChangesService;
 }>();
 
-/** `/views`, `/me/preferences` and `/topology/pins`. */
+/** `/views`, `/me/preferences`, `/changes` and `/topology/pins`. */
 export const workspaceRoutes = routes(
   endpoint("signed-in", workspaceOperations.listViews, {
     summary: "List saved views", description: "Your own, and those that others share.", answer: "Views in the order in which they were made",
@@ -42,8 +44,13 @@ export const workspaceRoutes = routes(
     summary: "Read your preferences", answer: "Preferences; what was never chosen is as it is by default",
   }, async (c, { preferences }) => c.json(await preferences.read(identityOf(c)), 200)),
   endpoint("signed-in", workspaceOperations.updatePreferences, {
-    summary: "Change your preferences", description: "Fields left out stay.", example: { theme: "dark", zone: "utc" }, answer: "Preferences",
+    summary: "Change your preferences", description: "Fields left out stay. A change of `last_seen` alone is not in the audit log.", example: { theme: "dark", zone: "utc" }, answer: "Preferences",
   }, async (c, { preferences }) => c.json(await preferences.update({ identity: identityOf(c), actor: actorOf(c) }, c.req.valid("json")), 200)),
+  endpoint("signed-in", workspaceOperations.countChanges, {
+    summary: "Count what changed since a moment",
+    description: "Devices, alerts, vulnerabilities, configurations and probes, of the whole tenant and of each site. What the event log has is counted as far back as it is kept.",
+    answer: "Numbers",
+  }, async (c, { changes }) => c.json(await changes.count(identityOf(c), c.req.valid("query")), 200)),
   endpoint("devices:read", workspaceOperations.readMapPins, {
     summary: "Read where the nodes of a site's map are pinned", description: "The same for all users of the tenant.", answer: "The pins",
   }, async (c, { pins }) => c.json(await pins.read(identityOf(c).tenantId, c.req.valid("param").site_id), 200)),

@@ -103,7 +103,7 @@ describe("preferences", () => {
   const read = async (who: TestTenant) => Preferences.parse((await call("GET", "/me/preferences", who)).body);
 
   test("are each user's own, and what is left out stays", async () => {
-    const defaults = { theme: "system", zone: "local", single_keys: true, site_id: null, default_views: { devices: null, alerts: null }, columns: { devices: [] } };
+    const defaults = { theme: "system", zone: "local", single_keys: true, site_id: null, default_views: { devices: null, alerts: null }, columns: { devices: [] }, last_seen: null };
     expect(await read(viewer)).toEqual(defaults);
     const view = await save(viewer, {});
     await call("PUT", "/me/preferences", viewer, { theme: "dark", default_views: { devices: view.id } });
@@ -114,6 +114,15 @@ describe("preferences", () => {
     await call("DELETE", `/views/${view.id}`, viewer);
     expect((await read(viewer)).default_views).toEqual({ devices: null, alerts: null });
     expect(((await call("GET", "/audit?action=preferences", admin)).body as List<AuditRecord>).data).toHaveLength(3);
+  });
+
+  test("remember when their user looked last, without a word in the audit log", async () => {
+    const audited = async () => ((await call("GET", "/audit?action=preferences", admin)).body as List<AuditRecord>).data.length;
+    expect((await call("PUT", "/me/preferences", viewer, { last_seen: "2026-11-20T15:37:57.123Z" })).body).toMatchObject({ last_seen: "2026-11-20T15:37:57.123Z" });
+    expect([(await read(viewer)).last_seen, (await read(admin)).last_seen, await audited()]).toEqual(["2026-11-20T15:37:57.123Z", null, 0]);
+    await call("PUT", "/me/preferences", viewer, { last_seen: "2026-11-21T15:37:57.123Z", theme: "dark" });
+    expect([(await read(viewer)).theme, await audited()]).toEqual(["dark", 1]);
+    expect((await call("PUT", "/me/preferences", viewer, { last_seen: "yesterday" })).status).toBe(400);
   });
 
   test("name nothing that their user does not see", async () => {
