@@ -100,8 +100,8 @@ const CHANGES_BY_ITSELF = /topology$|\/changes$|baselines(?!\/(?:acceptances|tem
 /** Every answer to a GET, of lists and of single things. What passes meanwhile is left out. */
 async function readEverything(isLeftOut = (_path: string) => false): Promise<readonly { readonly name: string; readonly text: string }[]> {
   const all = [];
-  // A download of a file is in the audit log, which is read here too; a live view is another one each time.
-  for (const call of neighbor.calls.filter(({ method, path }) => method === "GET" && !/docs|deliveries|\/content$|\/download$|pcap\/watch/.test(path) && !isLeftOut(path))) {
+  // A download of a file and a look at a transcript are in the audit log, which is read here too; a live view is another one each time.
+  for (const call of neighbor.calls.filter(({ method, path }) => method === "GET" && !/docs|deliveries|\/content$|\/download$|\/transcript$|pcap\/watch/.test(path) && !isLeftOut(path))) {
     const { text } = await neighbor.ask(call, { path: Object.fromEntries(neighbor.known), query: { per_page: "1000" } });
     all.push({ name: call.name, text: text.replaceAll(/"(last_used_at|time|last_delivery_at|status)":("[^"]*"|null)/g, "") });
   }
