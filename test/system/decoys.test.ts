@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,6 +24,15 @@ s.on("data", (d) => { const t = String(d); if (t.startsWith("220")) s.write("USE
 const TYPE = `const say = [["login: ", "backup\\r\\n"], ["Password: ", process.argv[1] + "\\r\\n"], ["$ ", "id\\r\\n"], ["$ ", "exit\\r\\n"]]; let seen = ""; const s = require("node:net").connect(2323, "${PROBE_BOX.lanAddress}");
 s.on("data", (d) => { seen += d; if (say.length > 0 && seen.includes(say[0][0])) { seen = ""; s.write(say.shift()[1]); } }); s.on("close", () => console.log(say.length));`;
 
+/** Answers LLMNR, NBNS and mDNS as poisoners do once it is given a line, and prints each name that it is asked for. */
+const POISON = `const dgram = require("node:dgram"); const own = process.argv[1]; const given = Buffer.from(own.split(".").map(Number)); let answers = false; process.stdin.on("data", () => { answers = true; });
+const letters = (b) => Array.from({ length: 15 }, (_, n) => String.fromCharCode(b[13 + 2 * n] - 65 << 4 | b[14 + 2 * n] - 65)).join("").trim().toLowerCase();
+for (const [port, group] of [[5355, "224.0.0.252"], [5353, "224.0.0.251"], [137, null]]) { const s = dgram.createSocket({ type: "udp4", reuseAddr: true }); s.bind(port, () => group && s.addMembership(group, own));
+s.on("message", (q, from) => { if (q.length < 17 || q[2] & 0x80 || from.address === own) return; const end = q.indexOf(0, 12) + 5; console.log(port + " " + (port === 137 ? letters(q) : q.toString("latin1", 13, 13 + q[12]))); if (!answers) return;
+const head = port === 137 ? [0x85, 0, 0, 0, 0, 1, 0, 0, 0, 0] : [0x84, 0, 0, 1, 0, 1, 0, 0, 0, 0];
+const tail = port === 137 ? Buffer.concat([q.subarray(12, 46), Buffer.from([0, 32, 0, 1, 0, 0, 0, 60, 0, 6, 0, 0]), given]) : Buffer.concat([q.subarray(12, end), Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 30, 0, 4]), given]);
+s.send(Buffer.concat([q.subarray(0, 2), Buffer.from(head), tail]), from.port, from.address); }); }`;
+
 describe.skipIf(!canMakeLabs())("decoys of a site", () => {
   const folder = mkdtempSync(join(tmpdir(), "lanthorn-decoys-"));
   const shared = join(folder, "shared");
@@ -39,7 +49,7 @@ describe.skipIf(!canMakeLabs())("decoys of a site", () => {
     writeFileSync(join(folder, "decoy.toml"), [
       `data_dir = ${JSON.stringify(folder)}`, `link_directory = ${JSON.stringify(shared)}`,
       `[[decoys]]\nname = "files2"\naddress = "${PROBE_BOX.lanAddress}"\nservices = [{ service = "ftp", port = 2121 }, { service = "telnet", port = 2323 }, { service = "ssh", port = 2222 }, { service = "https", port = 4443 }, { service = "print", port = 9100 }]`,
-      `[[bait]]\nusername = "backup"\npassword = "${BAIT}"\n`,
+      `[[bait]]\nusername = "backup"\npassword = "${BAIT}"\n`, "[name_bait]\nenabled = true\ninterval_seconds = 60",
     ].join("\n"));
     site = await openSite({ hosts: ["gateway", "laptop", "printer"], events: ["honeypot_hit"], probeEnv: { LANTHORN_DECOY_DIRECTORY: shared } });
     await startDecoys();
@@ -142,5 +152,35 @@ describe.skipIf(!canMakeLabs())("decoys of a site", () => {
     const files = readdirSync(site.box.dataDir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
     expect(files.length).toBeGreaterThan(3);
     expect(files.filter((path) => readFileSync(path).includes("Grey-Plover-77"))).toEqual([]);
+  });
+
+  test("decoys ask for names that no host has: a quiet network stays silent, a responder of real names too, and who answers is an alert", async () => {
+    const address = /inet ([\d.]+)/.exec((await site.lab.exec("laptop", "ip", ["-4", "-o", "address", "show", "scope", "global"])).stdout)?.[1] ?? "";
+    const { path, args } = site.lab.inside("laptop", process.execPath, ["-e", POISON, address]);
+    const poisoner = spawn(path, [...args], { stdio: ["pipe", "pipe", "inherit"] });
+    try {
+      let asked = "";
+      poisoner.stdout.setEncoding("utf8").on("data", (text: string) => (asked += text));
+      const baits = () => new Map([...asked.matchAll(/^(\d+) ([a-z]{3,13}\d\d)$/gm)].map(([, port = "", name = ""]) => [port, name]));
+      await decoys?.kill();
+      await startDecoys();
+      await waitFor("all three questions", () => baits().size === 3 || null);
+      expect(new Set(baits().values()).size).toBe(3);
+      poisoner.stdin.write("answer\n");
+      // What was asked was answered by nobody, the printer's avahi among them: what came later was reported, and no answer before it.
+      expect(await guess("later", "1")).toBe(1);
+      await waitFor("what came later", () => hits().find(({ usernames }) => usernames?.includes("later")) ?? null);
+      expect(hits().filter(({ stage }) => stage === "name_poisoning")).toEqual([]);
+      await decoys?.kill();
+      await startDecoys();
+      const hit = await waitFor("the poisoner", () => hits().find(({ stage }) => stage === "name_poisoning") ?? null);
+      expect(hit).toMatchObject({ source_ip: address, severity: "high", decoy: "files2", destination_ip: PROBE_BOX.lanAddress, mitre_techniques: ["T1557.001"], detail: expect.stringContaining(`gave ${address} for `) as string });
+      expect(hit.source_mac).toMatch(/^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$/);
+      const alert = await waitFor("its alert", async () => (await alerts()).find(({ id }) => id === alertIdOf(site.probeId, hit.incident_id ?? "")) ?? null);
+      expect(alert).toMatchObject({ type: "honeypot_hit", severity: "high", status: "open", device_ip: address });
+      expect(hits().filter(({ stage }) => stage === "name_poisoning").map(({ source_ip: ip }) => ip)).toEqual([address]);
+    } finally {
+      poisoner.kill();
+    }
   });
 });

@@ -48,10 +48,10 @@ test("a shell is replayed as it looked, and no escape of its reaches the termina
     readHoneypotTranscripts: (_: string, { cursor }: { readonly cursor?: string }) => Promise.resolve(
       cursor === ID ? { transcripts: [{ id: ID, service: "telnet", recorded_at: AT, asciicast: "" }], next_cursor: null } : { transcripts: [{ id: ID, service: "ssh", recorded_at: AT, asciicast }], next_cursor: ID },
     ),
-    listHoneypotFiles: () => Promise.resolve({ files: [{ id: ID, service: "tftp", recorded_at: AT, name: "evil\u001B.bin", sha256: "ab".repeat(32), octets: 3, is_kept: true }] }),
+    listHoneypotFiles: () => Promise.resolve({ files: [{ id: ID, service: "tftp", recorded_at: AT, name: "evil\u001B.bin", sha256: "ab".repeat(32), octets: 3, is_kept: true, direction: "sent" }] }),
   });
   expect(formatAnswer(await replayHoneypotSession(connection, ID), false)).toMatch(/^--- ssh, until .*\n\$ echo \u241B\]0;x\u2407\n\?2J\?ab\n\n--- telnet, until .*\n$/);
-  expect(formatAnswer(await listHoneypotFiles(connection, ID), false)).toMatch(/tftp\s+evil\?\.bin\s+3\s+yes\s+abab/);
+  expect(formatAnswer(await listHoneypotFiles(connection, ID), false)).toMatch(/sent\s+tftp\s+evil\?\.bin\s+3\s+yes\s+abab/);
 });
 
 test("a test says how the probe is asked, and what came of the last one", async () => {

@@ -120,13 +120,13 @@ export async function replayHoneypotSession({ rest }: Rest, id: string): Promise
   return { json: transcripts, text: transcripts.map(({ service, recorded_at: at, asciicast }) => `--- ${plainText(service)}, until ${shortTime(at)}\n${replayTranscript(asciicast)}`).join("\n") };
 }
 
-/** Files that were sent in a session. */
+/** Files that were sent in a session, and documents of the decoy that were read. */
 export async function listHoneypotFiles({ rest }: Rest, id: string): Promise<Answer> {
   const { files } = await rest.listHoneypotFiles(id);
   return {
     json: files, table: {
-      heading: ["RECORDED", "SERVICE", "NAME", "BYTES", "KEPT", "SHA-256"],
-      rows: files.map(({ recorded_at: at, service, name, octets, is_kept: isKept, sha256 }) => [shortTime(at), plainText(service), plainText(name), String(octets), isKept ? "yes" : "no", sha256]),
+      heading: ["RECORDED", "DIRECTION", "SERVICE", "NAME", "BYTES", "KEPT", "SHA-256"],
+      rows: files.map(({ recorded_at: at, service, name, octets, is_kept: isKept, sha256, direction }) => [shortTime(at), direction, plainText(service), plainText(name), String(octets), isKept ? "yes" : "no", sha256]),
     },
   };
 }

@@ -26,7 +26,7 @@ export function addHoneypotCommands(program: Command, { answering, clock }: Grou
     honeypot.command("replay <session>").description("show what was typed in a session's shells, without anything that a terminal would obey; needs vault:reveal, and the audit log records it. --json has the asciicast"),
     (connection, id: string) => replayHoneypotSession(connection, id),
   );
-  answering(honeypot.command("files <session>").description("list files that were sent in a session"), (connection, id: string) => listHoneypotFiles(connection, id));
+  answering(honeypot.command("files <session>").description("list files that were sent in a session, and documents of the decoy that were read"), (connection, id: string) => listHoneypotFiles(connection, id));
   answering(
     honeypot.command("exempt <addresses...>").description("let addresses or networks touch a site's decoys, as a scanner does").requiredOption("--name <name>", "by which their connections are counted")
       .requiredOption("--reason <text>", "why, for who reads it later").option("--site <site>", "the site, by its name or id; not needed where there is one").option("--ports <list>", "only at these ports: 80,443")

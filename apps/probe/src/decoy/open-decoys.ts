@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import type { DecoyReport } from "@lanthorn/contract/uplink";
 import type { Clock, Log } from "@lanthorn/runtime";
@@ -11,6 +12,7 @@ import { createLadder, type Ladder } from "./ladder/ladder.ts";
 import { type CallWitness, createWitnesses, type WitnessedPlace } from "./ladder/witness.ts";
 import { linkToDaemon } from "./link/daemon-link.ts";
 import { LINK_SOCKET } from "./link/messages.ts";
+import { baitingDecoys, openNameBait } from "./name-bait/name-bait.ts";
 import { createScanTaker } from "./scans/take-scans.ts";
 import { hostnameOf, type OpenPlace, openPlaces, type PlaceDeps, type ServedPlace } from "./open-places.ts";
 import { isDatagramService } from "./services/names.ts";
@@ -75,9 +77,14 @@ export async function openDecoys(settings: DecoysSettings, { clock, log, ownAddr
     },
     state: () => ({ ...counts, sessions: sessions.size, exempt: [...exemptions.counts()], decoys: reportDecoys(settings.decoys, opened.places) }),
   });
+  const endBait = openNameBait(settings.name_bait, {
+    exemptions, ladder, clock, log, random: Math.random, taken: settings.decoys.map((decoy) => hostnameOf(decoy).toLowerCase()),
+    decoys: () => baitingDecoys(settings.decoys, networkInterfaces()),
+  });
   return {
     places: opened.places, ladder, exemptions, sessions, counts,
     async close() {
+      endBait();
       endServing();
       await Promise.all([opened.close(), sessions.close()]);
       // Last: those who were there leave evidence.

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createSecureContext, type SecureContext } from "node:tls";
 import type { Socket } from "node:net";
 import { type Clock, describeError } from "@lanthorn/runtime";
+import { createBaitDocuments } from "./documents/bait-documents.ts";
 import { createFileStore } from "./evidence/file-store.ts";
 import { decoyCertificate } from "./personas/certificate.ts";
 import { PERSONAS } from "./personas/table.ts";
@@ -55,7 +56,8 @@ export async function openPlaces(settings: DecoysSettings, deps: PlaceDeps): Pro
     const hostname = hostnameOf(decoy);
     const services = decoy.services ?? persona.services;
     const ssh = persona.ssh !== null && services.some(({ service }) => service === "ssh") ? await createSshHost({ dataDir: settings.data_dir, hostname, ident: persona.ssh }) : null;
-    const stage: Stage = { persona, hostname, ssh, files, startedMs: deps.clock.now(), derive: decoySeed(settings.data_dir, hostname) };
+    const derive = decoySeed(settings.data_dir, hostname);
+    const stage: Stage = { persona, hostname, ssh, files, documents: createBaitDocuments(derive), startedMs: deps.clock.now(), derive };
     const tls = services.some(({ service }) => TLS_SERVICES.has(service)) ? await secureContext(settings.data_dir, hostname, deps.clock.now()) : null;
     for (const { service, port } of services) {
       const place = { decoy: decoy.name, address: decoy.address, service };

@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { ExemptHours } from "@lanthorn/contract/uplink";
 import { readConfiguration } from "@lanthorn/runtime";
 import * as z from "zod";
+import { NAME_BAIT_PROTOCOLS } from "./name-bait/name-protocols.ts";
 import { PERSONA_NAMES } from "./personas/table.ts";
 import { SERVICE_NAMES } from "./services/names.ts";
 
@@ -35,11 +36,21 @@ const Exemption = z.strictObject({
 /** One of `[[exempt]]`. */
 export type ExemptionSettings = z.infer<typeof Exemption>;
 
+const NameBait = z.strictObject({
+  enabled: z.boolean().default(false),
+  /** Between two questions, half as long to half as long again. */
+  interval_seconds: z.int().min(60).max(86_400).default(600),
+  protocols: z.array(z.enum(NAME_BAIT_PROTOCOLS)).min(1).max(NAME_BAIT_PROTOCOLS.length).default([...NAME_BAIT_PROTOCOLS]),
+}).prefault({});
+/** `[name_bait]`: whether decoys ask for names that no host has. */
+export type NameBaitSettings = z.infer<typeof NameBait>;
+
 const DecoysSettings = z.strictObject({
   log_level: z.enum(["debug", "info", "warn", "error"]).default("info"),
   decoys: z.array(Decoy).min(1).max(64).refine((decoys) => new Set(decoys.map(({ name }) => name)).size === decoys.length, "each decoy has a name of its own"),
   /** Credentials that are good for nothing, left where only an intruder finds them. */
   bait: z.array(z.strictObject({ username: z.string().max(255), password: z.string().min(1).max(255) })).max(256).default([]),
+  name_bait: NameBait,
   /** Who may touch decoys. */
   exempt: z.array(Exemption).max(64).default([]),
   /** Whether passwords that are tried go to the collector, which seals them. */

@@ -27,7 +27,7 @@ export const SECURITY_EVENT_TEXTS: readonly FieldTexts[] = [
     buffer: "The buffer, as `http.uri`.", offset: "Where in the buffer it matched.", length: "How many bytes matched.", bytes: "The first 256 of them at most, in Base64.",
   }),
   describeFields(HoneypotHit, {
-    service: "The decoy's service, as `ssh`, of the furthest step.", stage: "How far it went: `touch`, `banner`, `credential`, `command`, `file`, `bait_credential`.", severity: SEVERITY,
+    service: "The decoy's service, as `ssh`, of the furthest step.", stage: "How far it went: `touch`, `banner`, `credential`, `command`, `file`, `bait_credential`. Or `name_poisoning`: it answered for a name that no host has.", severity: SEVERITY,
     source_ip: "The client's address. Empty while unknown.", source_mac: "The MAC address. Empty behind a router.",
     source_port: "The port that it came from.", destination_port: "The decoy's port.",
     username: "The user name that was tried. Empty for none.", detail: "What the client did, as text.",

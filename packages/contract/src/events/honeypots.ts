@@ -30,6 +30,9 @@ export const MAX_TRANSCRIPT_CHARACTERS = 65_536;
 /** What a client is known by: HASSH of its SSH, JA4 of its TLS, or what it says of itself. */
 export const HONEYPOT_FINGERPRINTS = ["hassh", "ja4", "software"] as const;
 
+/** Whether a file was sent to a decoy, or is one of the decoy's own that was read. */
+export const HONEYPOT_FILE_DIRECTIONS = ["sent", "read"] as const;
+
 /** What is kept of a session at a decoy. The collector keeps transcripts: its log has none. */
 export const HoneypotEvidence = z.object({
   evidence_id: Id.describe("The same however often it is reported."),
@@ -40,7 +43,8 @@ export const HoneypotEvidence = z.object({
   files: z.array(z.object({
     name: z.string().max(255).describe("As it was sent."), sha256: z.string().regex(/^[0-9a-f]{64}$/).describe("Its SHA-256, by which it lies in the decoy's folder."),
     octets: z.int().min(0).max(Number.MAX_SAFE_INTEGER).describe("Its length."), is_kept: z.boolean().describe("It is kept on the decoy's machine: beyond its quota only the hash is known."),
-  })).max(16).describe("Files that were sent."),
+    direction: z.enum(HONEYPOT_FILE_DIRECTIONS).optional().describe("`sent`: to the decoy. `read`: one of the decoy's own documents. Older probes leave it out: `sent`."),
+  })).max(16).describe("Files that were sent, and documents of the decoy that were read."),
   fingerprints: z.array(z.object({
     kind: z.enum(HONEYPOT_FINGERPRINTS).describe("`hassh`, `ja4` or `software`."), value: z.string().max(255).describe("The fingerprint."),
   })).max(8).describe("Which programs the clients are."),

@@ -49,8 +49,8 @@ export const IdsAlert = z.object({
 });
 export type IdsAlert = z.infer<typeof IdsAlert>;
 
-/** How far somebody went with a decoy, the least first. Older probes know neither `command` nor `bait_credential`. */
-export const HONEYPOT_STAGES = ["touch", "banner", "credential", "command", "file", "bait_credential"] as const;
+/** How far somebody went with a decoy, the least first. Older probes know neither `command` nor `bait_credential`. `name_poisoning` is an incident of its own: it answered for a name that no host has. */
+export const HONEYPOT_STAGES = ["touch", "banner", "credential", "command", "file", "name_poisoning", "bait_credential"] as const;
 /** One of `HONEYPOT_STAGES`. */
 export type HoneypotStage = (typeof HONEYPOT_STAGES)[number];
 

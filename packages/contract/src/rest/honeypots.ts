@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { HONEYPOT_FINGERPRINTS } from "../events/honeypots.ts";
+import { HONEYPOT_FILE_DIRECTIONS, HONEYPOT_FINGERPRINTS } from "../events/honeypots.ts";
 import { HONEYPOT_STAGES } from "../events/security.ts";
 import { ExemptHours, MAX_EXEMPT_ADDRESSES, MAX_EXEMPT_PORTS } from "../uplink/decoys.ts";
 import { Id, Instant, IpNetwork, Port, Severity } from "../values.ts";
@@ -53,7 +53,7 @@ export const HoneypotSession = z.object({
   source_ip: z.string().describe("Who it was."),
   source_mac: z.string().describe("The MAC address. Empty behind a router."),
   destination_ip: z.string().describe("The decoy's address. Empty while unknown."),
-  stage: Stage.describe("How far it went: `touch`, `banner`, `credential`, `command`, `file`, `bait_credential`."),
+  stage: Stage.describe("How far it went: `touch`, `banner`, `credential`, `command`, `file`, `bait_credential`. Or `name_poisoning`: it answered for a name that no host has."),
   severity: Severity.describe("How grave that is."),
   services: z.array(z.string()).describe("The decoy's services that were used."),
   usernames: z.array(z.string()).describe("Some of the user names that were tried, at most 16."),
@@ -103,9 +103,10 @@ export type HoneypotTranscripts = z.infer<typeof HoneypotTranscripts>;
 export const HoneypotTranscriptsQuery = z.object({ cursor: Id.optional().describe("`next_cursor` of the answer before.") });
 export type HoneypotTranscriptsQuery = z.infer<typeof HoneypotTranscriptsQuery>;
 
-/** A file that was sent to a decoy. */
+/** A file that was sent to a decoy, or a document of the decoy that was read. */
 export const HoneypotFile = OfEvidence.extend({
-  name: z.string().describe("As it was sent."), sha256: z.string().describe("Its SHA-256 in hexadecimal."), octets: z.int().describe("Its length."),
+  name: z.string().describe("As it was sent, or as the decoy has it."), sha256: z.string().describe("Its SHA-256 in hexadecimal."), octets: z.int().describe("Its length."),
+  direction: z.enum(HONEYPOT_FILE_DIRECTIONS).describe("`sent`: to the decoy. `read`: one of the decoy's own documents, by whose hash a copy elsewhere is known."),
   is_kept: z.boolean().describe("It is kept on the decoy's machine. Beyond the quota only its hash is known."),
 });
 export type HoneypotFile = z.infer<typeof HoneypotFile>;

@@ -128,6 +128,16 @@ describe("what is done at a decoy", () => {
     expect([(await sessions("?is_test=true")).meta.total, (await sessions("?is_test=false")).meta.total]).toEqual([1, 1]);
   });
 
+  test("of who answers for names that no host has is one alert for each source, beside that of what it did at a decoy", async () => {
+    const poisoning: typeof HIT = { ...HIT, stage: "name_poisoning", severity: "high", service: "llmnr", services: ["llmnr"], destination_port: 5355, source_mac: "02:00:00:00:00:09", mitre_techniques: ["T1557.001"], incident_id: createId() };
+    await append("honeypot_hit", [{ ...HIT, source_mac: poisoning.source_mac }, poisoning, { ...poisoning, decoy: "camera", incident_id: createId() }]);
+    const alerts = await stack.database.db.selectFrom("alerts").select(["severity", "title"]).orderBy("severity").execute();
+    expect(alerts).toEqual([
+      { severity: "high", title: "192.0.2.66 answered for a host that does not exist to the decoy files2 (llmnr)" }, { severity: "low", title: "192.0.2.66 touched the decoy files2 (ssh)" },
+    ]);
+    expect((await sessions("?stage=name_poisoning")).data).toMatchObject([{ decoy: "camera" }, { decoy: "files2", mitre_techniques: ["T1557.001"] }]);
+  });
+
   test("is found by what it was and by time, page by page", async () => {
     await append("honeypot_hit", [
       HIT, { ...GUESS, incident_id: createId(), decoy: "camera", source_ip: "192.0.2.67" }, { ...HIT, incident_id: createId(), source_ip: "2001:db8::7" },

@@ -133,3 +133,23 @@ test("a flood of forged addresses costs no look at all that is there", () => {
   const { user, system } = process.cpuUsage(before);
   expect([ladder.size, ladder.leftOut, user + system < 1_000_000]).toEqual([4024, 198_976, true]);
 });
+
+test("who reads a document after a file was sent is reported for it, once", () => {
+  const { climb, flush } = createWatched();
+  climb(0, step("bait_credential"), step("file"));
+  expect(flush(250)).toMatchObject([{ stage: "bait_credential", techniques: ["T1078", "T1570"] }]);
+  climb(500, step("file", { techniques: ["T1039"] }), step("file", { techniques: ["T1039"] }));
+  expect(flush(750)).toMatchObject([{ report: "rise", techniques: ["T1078", "T1570", "T1039"] }]);
+  climb(800, step("file", { techniques: ["T1039"] }));
+  expect(flush(1000)).toEqual([]);
+});
+
+test("who answers for names that no host has is one incident of its own, whatever decoys asked and however often", () => {
+  const { climb, flush } = createWatched();
+  const answer = (decoy: string, service: string) => step("name_poisoning", { decoy, service, isProven: false, detail: `gave itself by ${service}` });
+  climb(0, step("touch"), answer("files2", "llmnr"));
+  expect(flush(250)).toMatchObject([{ stage: "touch" }, { stage: "name_poisoning", severity: "high", report: "first", connections: 1, techniques: ["T1557.001"] }]);
+  climb(1000, answer("files2", "nbns"), answer("db1", "mdns"), answer("db1", "llmnr"));
+  expect(flush(2000)).toEqual([]);
+  expect(flush(11 * MINUTE)).toMatchObject([{ stage: "name_poisoning", report: "summary", connections: 4, decoy: "files2", services: ["llmnr", "nbns", "mdns"] }]);
+});

@@ -18,6 +18,8 @@ export interface Step {
   readonly username: string;
   /** In a few words; "" for none. */
   readonly detail: string;
+  /** In place of those of the rung. */
+  readonly techniques?: readonly string[];
   /** The daemon tries the decoy. */
   readonly isTest: boolean;
   /** Whether the source's address is its own: over UDP it may be forged. */
@@ -94,7 +96,7 @@ export function createLadder(): Ladder {
       if (known && step.isProven) rungs.prove(known);
       const rung = known ?? rungs.add(step.isProven, () => begin(key, step, atMs, nowMs));
       if (!rung) {
-        leftOut += step.rung === "touch" ? 1 : 0;
+        leftOut += isCounted(step) ? 1 : 0;
         return null;
       }
       add(rung, step, atMs, nowMs);
@@ -125,9 +127,15 @@ export function createLadder(): Ladder {
   };
 }
 
-/** Each test is one of its own, so that it is reported at once. */
-function keyOf({ source, sourcePort, decoy, isTest }: Pick<Step, "decoy" | "isTest" | "source" | "sourcePort">): string {
+/** Each test is one of its own, so that it is reported at once; who poisons names is one, whatever decoys asked. */
+function keyOf({ source, sourcePort, decoy, isTest, rung }: Partial<Pick<Step, "rung">> & Pick<Step, "decoy" | "isTest" | "source" | "sourcePort">): string {
+  if (rung === "name_poisoning") return `${source} ${rung}`;
   return isTest ? `${source} ${sourcePort} ${decoy}` : `${source} ${decoy}`;
+}
+
+/** Each touch is one, and each false answer. */
+function isCounted({ rung }: Pick<Step, "rung">): boolean {
+  return rung === "touch" || rung === "name_poisoning";
 }
 
 function begin(key: string, step: Step, atMs: number, nowMs: number): Rung {
@@ -135,7 +143,7 @@ function begin(key: string, step: Step, atMs: number, nowMs: number): Rung {
     key, usernames: new Set(), services: new Set(), techniques: new Set(), reached: new Set(), seenMs: nowMs, written: null, sent: null, isProven: step.isProven,
     hit: {
       incident_id: createId(), decoy: step.decoy, source_ip: step.source, destination_ip: step.destination, stage: step.rung, severity: RUNG_SEVERITIES[step.rung], service: step.service,
-      source_port: step.sourcePort, destination_port: step.destinationPort, username: "", detail: "", is_test: step.isTest, connections: step.rung === "touch" ? 0 : 1, credentials: 0, left_out: 0, since: atMs, last_at: atMs, services: [], usernames: [], techniques: [],
+      source_port: step.sourcePort, destination_port: step.destinationPort, username: "", detail: "", is_test: step.isTest, connections: isCounted(step) ? 0 : 1, credentials: 0, left_out: 0, since: atMs, last_at: atMs, services: [], usernames: [], techniques: [],
     },
   };
 }
@@ -144,13 +152,13 @@ function begin(key: string, step: Step, atMs: number, nowMs: number): Rung {
 function add(rung: Rung, step: Step, atMs: number, nowMs: number): void {
   const { hit } = rung;
   rung.seenMs = nowMs;
-  rung.reached.add(step.rung);
+  rung.reached.add(step.techniques ? `${step.rung} ${step.techniques.join(" ")}` : step.rung);
   hit.last_at = Math.max(hit.last_at, atMs);
-  if (step.rung === "touch") hit.connections = Math.min(MAX_COUNT, hit.connections + 1);
+  if (isCounted(step)) hit.connections = Math.min(MAX_COUNT, hit.connections + 1);
   if (step.rung === "credential" || step.rung === "bait_credential") hit.credentials = Math.min(MAX_COUNT, hit.credentials + 1);
   if (step.username !== "" && rung.usernames.size < MAX_USERNAMES) rung.usernames.add(step.username);
   if (rung.services.size < MAX_SERVICES) rung.services.add(step.service);
-  for (const technique of techniquesOf(step.service, step.rung)) rung.techniques.add(technique);
+  for (const technique of step.techniques ?? techniquesOf(step.service, step.rung)) rung.techniques.add(technique);
   if (compareRungs(step.rung, hit.stage) < 0) return;
   Object.assign(hit, {
     stage: step.rung, severity: RUNG_SEVERITIES[step.rung], service: step.service, source_port: step.sourcePort, destination_port: step.destinationPort,

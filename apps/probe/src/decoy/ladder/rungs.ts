@@ -12,8 +12,8 @@ export interface Rung {
   readonly usernames: Set<string>;
   readonly services: Set<string>;
   readonly techniques: Set<string>;
-  /** Whoever came in with bait reaches those below it afterwards. */
-  readonly reached: Set<HoneypotStage>;
+  /** Whoever came in with bait reaches those below it afterwards; to send files and to read ours are two things. */
+  readonly reached: Set<string>;
   seenMs: number;
   /** What the daemon has; null before it took anything. */
   written: { readonly stage: HoneypotStage; readonly connections: number; readonly credentials: number; readonly left_out: number; readonly reached: number; readonly atMs: number } | null;

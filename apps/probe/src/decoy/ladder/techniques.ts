@@ -3,11 +3,11 @@ import { HONEYPOT_STAGES, type HoneypotStage, type Severity } from "@lanthorn/co
 
 /** By rung. Nobody has a reason to be there, so even a touch is to be looked at; bait is known to who broke in elsewhere. */
 export const RUNG_SEVERITIES: Readonly<Record<HoneypotStage, Severity>> = {
-  touch: "low", banner: "medium", credential: "high", command: "high", file: "high", bait_credential: "critical",
+  touch: "low", banner: "medium", credential: "high", command: "high", file: "high", name_poisoning: "high", bait_credential: "critical",
 };
 
 const BY_RUNG: Readonly<Record<HoneypotStage, readonly string[]>> = {
-  touch: ["T1046"], banner: ["T1046"], credential: ["T1110.001"], command: [], file: ["T1570"], bait_credential: ["T1078"],
+  touch: ["T1046"], banner: ["T1046"], credential: ["T1110.001"], command: [], file: ["T1570"], name_poisoning: ["T1557.001"], bait_credential: ["T1078"],
 };
 
 /** What more a service's commands, or a login to it, show. */

@@ -27,8 +27,8 @@ export function createWitnesses({ ladder, guesses, evidence, exemptions, tests, 
     const isTest = exemptions.isOwn(source) && tests.take(decoy, port, clock.monotonic());
     const isExempt = !isTest && exemptions.take(source, port, new Date(clock.now()));
     let incidentId: string | null = null;
-    const onStep: Witness["onStep"] = (rung, username, detail) => {
-      if (!isExempt) incidentId = ladder.climb({ ...place, isTest, source, sourcePort, rung, username, detail }, clock.now(), clock.monotonic());
+    const onStep: Witness["onStep"] = (rung, username, detail, techniques) => {
+      if (!isExempt) incidentId = ladder.climb({ ...place, isTest, source, sourcePort, rung, username, detail, ...(techniques && { techniques }) }, clock.now(), clock.monotonic());
     };
     onStep("touch", "", "");
     return {

@@ -4,7 +4,8 @@ import type { ReportedHit } from "./messages.ts";
 const MAX_TEXT = 4096;
 
 /** @returns What a source did with a decoy since it began, in a sentence without its full stop. */
-export function describeHit({ connections, credentials, usernames, services, detail, left_out: leftOut }: ReportedHit): string {
+export function describeHit({ stage, connections, credentials, usernames, services, detail, left_out: leftOut }: ReportedHit): string {
+  if (stage === "name_poisoning") return `${count(connections, "answer")} to questions for hosts that do not exist, by ${services.join(", ")}; ${detail}`.slice(0, MAX_TEXT);
   const names = usernames.length === 0 ? "" : ` for ${usernames.slice(0, 5).join(", ")}${usernames.length > 5 ? " and others" : ""}`;
   const [scans, used] = [services.filter(isScanKind), services.filter((service) => !isScanKind(service))];
   const parts = [

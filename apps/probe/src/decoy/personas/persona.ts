@@ -33,6 +33,8 @@ export interface Persona {
   readonly sip: string;
   /** Its major and minor version, and build: of what speaks NTLM. */
   readonly windows: readonly [major: number, minor: number, build: number];
+  /** Whether it shares its documents with who has no name. */
+  readonly hasGuestShare: boolean;
   readonly vnc: "003.008" | "003.003";
   /** Of the service that says one line and nothing else. */
   readonly banner: string;

@@ -34,6 +34,7 @@ const LINUX: Persona = {
   },
   // Samba's.
   windows: [6, 1, 0],
+  hasGuestShare: false,
   sip: "Asterisk PBX 16.28.0~dfsg-0+deb11u4",
   vnc: "003.008",
   banner: "220 %h ready",
@@ -47,6 +48,7 @@ export const PERSONAS: Readonly<Record<PersonaName, Persona>> = {
     ...LINUX,
     services: on("ssh", "ftp", "http", "https", "snmp"),
     ssh: "OpenSSH_8.2",
+    hasGuestShare: true,
     telnet: { issue: "", prompt: "%h login: ", refused: "\r\nLogin incorrect\r\n" },
     ftp: { greeting: "%h FTP server ready.", family: "plain" },
     snmp: { ...LINUX.snmp, description: "Linux %h 4.4.302+ #72806 SMP Mon Jul 15 17:26:42 CST 2024 x86_64", contact: "admin@diskstation", location: "Unknown" },

@@ -1,6 +1,7 @@
 /** What a service has of a connection, and what it gives the session. */
 import type { HoneypotStage } from "@lanthorn/contract/uplink";
 import type { Socket } from "node:net";
+import type { BaitDocument } from "../documents/bait-documents.ts";
 import type { FileKeeper, KeptFile } from "../evidence/file-store.ts";
 import type { Persona } from "../personas/persona.ts";
 
@@ -11,6 +12,8 @@ export interface Stage {
   /** Serves the peer's stream until it ends; null where the decoy has no SSH. */
   readonly ssh: ((peer: Peer, stage: Stage) => void) | null;
   readonly files: FileKeeper;
+  /** What it shares with who was let in. */
+  readonly documents: readonly BaitDocument[];
   /** When the decoys began; milliseconds since the epoch. */
   readonly startedMs: number;
   /** Octets of chance that stay the same for this decoy and this name, and are others at each site. At most 32. */
@@ -38,6 +41,8 @@ export interface Peer {
   tried(username: string, given: string | ((password: string) => boolean), detail?: string): boolean;
   /** Somebody sent a file. */
   gave(file: KeptFile, name: string): void;
+  /** Somebody read a document of ours. @param username "" for none. */
+  took(document: BaitDocument, username: string): void;
   /** Which program it is, by how it begins, or by what it says of itself. */
   isProgram(kind: "hassh" | "ja4" | "software", value: string): void;
   /** What somebody did in a shell. @param transcript As asciicast; empty for nothing. */

@@ -21,7 +21,7 @@ import { banner, print, tarpit } from "./simple.ts";
 import { ssh } from "./ssh/ssh.ts";
 import { telnet } from "./telnet.ts";
 import { rdp } from "./windows/rdp.ts";
-import { smb2 } from "./windows/smb2.ts";
+import { smb2 } from "./smb/smb2.ts";
 import { winrm } from "./windows/winrm.ts";
 
 /** What serves each name. Those of TLS get the bytes inside. */

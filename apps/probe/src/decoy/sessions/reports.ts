@@ -4,8 +4,8 @@ import type { Peer } from "../services/service.ts";
 
 /** Whom it is reported to. */
 export interface Witness {
-  /** @param username Printable, as `detail`. */
-  onStep(rung: HoneypotStage, username: string, detail: string): void;
+  /** @param username Printable, as `detail`. @param techniques In place of those of the rung. */
+  onStep(rung: HoneypotStage, username: string, detail: string, techniques?: readonly string[]): void;
   /** After the step that it is. @param password Printable, and its first 255 characters. */
   onPassword(username: string, password: string, isBait: boolean): void;
   /** After the step that it is. What is in it is printable, but for transcripts. */
@@ -19,9 +19,12 @@ export type Evidence = Pick<HoneypotEvidence, "files" | "fingerprints" | "transc
 export type IsBait = (username: string, isPassword: (password: string) => boolean) => boolean;
 
 const MAX_TEXT = 255;
+/** Data from a network's shared drive. */
+const TAKEN = ["T1039"] as const;
 
 /** @returns A service's side of it. */
-export function reportTo(witness: Witness, isBait: IsBait): Pick<Peer, "gave" | "isProgram" | "reached" | "recorded" | "tried"> {
+export function reportTo(witness: Witness, isBait: IsBait): Pick<Peer, "gave" | "isProgram" | "reached" | "recorded" | "took" | "tried"> {
+  const taken = new Set<string>();
   return {
     reached: (rung, username, detail) => witness.onStep(rung, printable(username), printable(detail)),
     tried(username, given, detail = "") {
@@ -32,7 +35,12 @@ export function reportTo(witness: Witness, isBait: IsBait): Pick<Peer, "gave" | 
     },
     gave(file, name) {
       witness.onStep("file", "", `${printable(name).slice(0, 100)}: ${file.octets} bytes, SHA-256 ${file.sha256}${file.isKept ? "" : ", not kept"}`);
-      witness.onEvidence({ transcript: null, fingerprints: [], files: [{ name: printable(name), sha256: file.sha256, octets: file.octets, is_kept: file.isKept }] });
+      witness.onEvidence({ transcript: null, fingerprints: [], files: [{ name: printable(name), sha256: file.sha256, octets: file.octets, is_kept: file.isKept, direction: "sent" }] });
+    },
+    took({ name, content: { length: octets }, sha256 }, username) {
+      witness.onStep("file", printable(username), `read ${name}: ${octets} bytes, SHA-256 ${sha256}`, TAKEN);
+      if (!taken.has(sha256)) witness.onEvidence({ transcript: null, fingerprints: [], files: [{ name, sha256, octets, is_kept: true, direction: "read" }] });
+      taken.add(sha256);
     },
     isProgram: (kind, value) => witness.onEvidence({ transcript: null, files: [], fingerprints: [{ kind, value: printable(value) }] }),
     recorded(transcript) {

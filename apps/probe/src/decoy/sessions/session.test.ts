@@ -15,7 +15,7 @@ async function converseWith(service: Service): Promise<{ readonly client: Socket
   server.close();
   openSession(served, {
     service, tls: null, address: "127.0.0.5", isBait: () => false, randomBytes: (octets) => Buffer.alloc(octets), clock: systemClock, onEnd: () => undefined, onFailure: (error) => expect(error).toBe(null),
-    stage: { hostname: "files2", persona: PERSONAS.linux, ssh: null, files: { begin: () => null }, startedMs: 0, derive: (_, octets) => Buffer.alloc(octets) },
+    stage: { hostname: "files2", persona: PERSONAS.linux, ssh: null, files: { begin: () => null }, documents: [], startedMs: 0, derive: (_, octets) => Buffer.alloc(octets) },
     witness: { onStep: () => undefined, onPassword: () => undefined, onEvidence: () => undefined },
   });
   return { client, served };

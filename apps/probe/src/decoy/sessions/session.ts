@@ -24,6 +24,8 @@ export interface SessionDeps {
 
 /** Nobody needs more to give a password. */
 const MAX_INPUT_BYTES = 128 * 1024;
+/** Who was let in with bait sends files, too. */
+const MAX_ADMITTED_BYTES = 4 * 1024 * 1024;
 /** What is said to one segment goes out together, or in such pieces. */
 const MAX_CORKED_BYTES = 16 * 1024;
 const MAX_SESSION_MS = 3_600_000;
@@ -37,7 +39,7 @@ const MAX_TASKS = 16;
 export function openSession(socket: Socket, deps: SessionDeps): void {
   const tasks = new Set<() => void>();
   const endTasks: (() => void)[] = [];
-  let [octets, isOpen] = [0, true];
+  let [octets, mostOctets, isOpen] = [0, MAX_INPUT_BYTES, true];
   const end = () => {
     if (!isOpen) return;
     isOpen = false;
@@ -70,7 +72,7 @@ export function openSession(socket: Socket, deps: SessionDeps): void {
       if (!isOpen) return;
       if (octets === 0) deps.witness.onStep("banner", "", "");
       octets += bytes.length;
-      if (octets > MAX_INPUT_BYTES) return end();
+      if (octets > mostOctets) return end();
       const turn = stream;
       turn.cork();
       guard(() => read(bytes));
@@ -88,13 +90,14 @@ export function openSession(socket: Socket, deps: SessionDeps): void {
       listen();
     });
   };
-  const peer = createPeer(() => stream, deps, { end, startTls, onEnd: (task) => void endTasks.push(task), later: (ms, task) => (tasks.size < MAX_TASKS ? after(ms, task) : end()) });
+  const peer = createPeer(() => stream, deps, { end, startTls, onAdmitted: () => void (mostOctets = MAX_ADMITTED_BYTES), onEnd: (task) => void endTasks.push(task), later: (ms, task) => (tasks.size < MAX_TASKS ? after(ms, task) : end()) });
   after(MAX_SESSION_MS, end);
   listen();
   guard(() => (read = deps.service(peer, deps.stage)));
 }
 
-function createPeer(now: () => Socket, deps: SessionDeps, { end, ...means }: { readonly end: () => void } & Pick<Peer, "later" | "onEnd" | "startTls">): Peer {
+function createPeer(now: () => Socket, deps: SessionDeps, { end, onAdmitted, ...means }: { readonly end: () => void; readonly onAdmitted: () => void } & Pick<Peer, "later" | "onEnd" | "startTls">): Peer {
+  const reports = reportTo(deps.witness, deps.isBait);
   const toBuffer = (data: string | Uint8Array) => (typeof data === "string" ? Buffer.from(data, "utf8") : data);
   return {
     address: deps.address,
@@ -115,7 +118,12 @@ function createPeer(now: () => Socket, deps: SessionDeps, { end, ...means }: { r
       // What it still sends is of no use; the session ends when it has read.
       socket.removeAllListeners("data").resume();
     },
-    ...reportTo(deps.witness, deps.isBait),
+    ...reports,
+    tried(...given) {
+      const isBait = reports.tried(...given);
+      if (isBait) onAdmitted();
+      return isBait;
+    },
     random: deps.randomBytes,
     now: () => new Date(deps.clock.now()),
     monotonic: deps.clock.monotonic,

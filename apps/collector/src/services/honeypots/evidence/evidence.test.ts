@@ -9,7 +9,7 @@ type Evidence = EventData<"honeypot_evidence">;
 
 const EVIDENCE: Evidence = {
   evidence_id: createId(), incident_id: INCIDENT, decoy: "files2", service: "ssh", transcript: "{\"version\":2}\n[0.1,\"i\",\"secret typed\"]\n",
-  files: [{ name: "x.sh", sha256: "ab".repeat(32), octets: 3, is_kept: true }], fingerprints: [{ kind: "hassh", value: "ec7378c1a92f5a8dde7e8b7a1ddf33d1" }],
+  files: [{ name: "x.sh", sha256: "ab".repeat(32), octets: 3, is_kept: true }, { name: "accounts.csv", sha256: "cd".repeat(32), octets: 900, is_kept: true, direction: "read" }], fingerprints: [{ kind: "hassh", value: "ec7378c1a92f5a8dde7e8b7a1ddf33d1" }],
 };
 const typed = (transcript: string): Evidence => ({ ...EVIDENCE, evidence_id: createId(), transcript, files: [], fingerprints: [] });
 
@@ -36,7 +36,9 @@ test("evidence is kept once and as it came first, is in no log, and is shown to 
   await append([EVIDENCE, EVIDENCE], 1_780_000_000_000);
   await append([EVIDENCE]);
   expect(await transcripts(null)).toMatchObject({ transcripts: [{ service: "ssh", asciicast: EVIDENCE.transcript, recorded_at: toInstant(1_780_000_000_000) }], next_cursor: null });
-  expect((await stack.call("GET", `${path}/files`)).body).toMatchObject({ files: [{ name: "x.sh", sha256: "ab".repeat(32), octets: 3, is_kept: true }] });
+  expect((await stack.call("GET", `${path}/files`)).body).toMatchObject({ files: [
+    { name: "x.sh", sha256: "ab".repeat(32), octets: 3, is_kept: true, direction: "sent" }, { name: "accounts.csv", sha256: "cd".repeat(32), direction: "read" },
+  ] });
   expect(HoneypotSessionDetail.parse((await stack.call("GET", path)).body).clients).toEqual([{ kind: "hassh", value: "ec7378c1a92f5a8dde7e8b7a1ddf33d1", service: "ssh" }]);
   expect(JSON.stringify(await stack.database.db.selectFrom("events").selectAll().execute())).not.toContain("secret typed");
   for (const rest of ["transcript", "files"]) expect((await stack.call("GET", `${path}/${rest}`, { tenantId: createId() })).status).toBe(404);

@@ -3,6 +3,7 @@ import type { Audit } from "../../../gateway/audit.ts";
 import type { Actor } from "../../../gateway/environment.ts";
 import { notFound } from "../../../gateway/errors.ts";
 import type { SessionsStore } from "../sessions/store.ts";
+import { READ_FILE, SENT_FILE } from "./rows.ts";
 import type { EvidenceStore } from "./store.ts";
 
 /** Transcripts and files of sessions at decoys. */
@@ -33,7 +34,9 @@ export function createHoneypotEvidenceService({ store, sessions, audit }: {
       return { transcripts: rows.map(({ id, service, recorded_at, value }) => ({ id, service, recorded_at, asciicast: value })), next_cursor: hasMore ? (rows.at(-1)?.id ?? null) : null };
     },
     files: async (tenantId, sessionId) => ({
-      files: (await store.of((await find(tenantId, sessionId)).key, ["file"])).map(({ id, service, recorded_at, name, value, octets, is_kept: isKept }) => ({ id, service, recorded_at, name, sha256: value, octets, is_kept: isKept === 1 })),
+      files: (await store.of((await find(tenantId, sessionId)).key, [SENT_FILE, READ_FILE])).map(({ id, service, recorded_at, name, value, octets, is_kept: isKept, kind }) => ({
+        id, service, recorded_at, name, sha256: value, octets, is_kept: isKept === 1, direction: kind === READ_FILE ? "read" as const : "sent" as const,
+      })),
     }),
   };
 }

@@ -1,4 +1,5 @@
 /** What a small machine says to the commands that intruders give first. Nothing is done: each answer is a text. */
+import type { BaitDocument } from "../../documents/bait-documents.ts";
 import { type Stage, withName } from "../service.ts";
 
 /** Who is in the shell, and where. */
@@ -6,6 +7,17 @@ export interface ShellState {
   readonly username: string;
   directory: string;
   readonly stage: Stage;
+  /** A document was shown. */
+  readonly onRead: (document: BaitDocument) => void;
+}
+
+/** What a file says. */
+export interface FoundFile {
+  readonly content: Buffer;
+  /** Milliseconds since the epoch. */
+  readonly modifiedMs: number;
+  /** Null for a text of the system's. */
+  readonly document: BaitDocument | null;
 }
 
 type Answer = (words: readonly string[], state: ShellState) => string;
@@ -34,7 +46,8 @@ export function homeOf(username: string): string {
   return isRoot(username) ? "/root" : `/home/${username}`;
 }
 
-function resolve(path: string, { directory, username }: ShellState): string {
+/** @returns The whole path, without dots. */
+export function resolvePath(path: string, { directory, username }: Pick<ShellState, "directory" | "username">): string {
   const from = path.startsWith("~") ? homeOf(username) + path.slice(1) : path.startsWith("/") ? path : `${directory}/${path}`;
   const parts: string[] = [];
   for (const part of from.split("/").slice(0, 64)) {
@@ -46,6 +59,21 @@ function resolve(path: string, { directory, username }: ShellState): string {
 
 function isFolder(path: string, { username }: ShellState): boolean {
   return Object.hasOwn(FOLDERS, path) || path === homeOf(username);
+}
+
+/** @param path A whole one. @returns The names in a folder; null where there is none. */
+export function namesAt(path: string, state: ShellState): readonly string[] | null {
+  if (!isFolder(path, state)) return null;
+  const own = path === homeOf(state.username) ? state.stage.documents.map(({ name }) => name) : [];
+  return [...(path === "/home" && !isRoot(state.username) ? [state.username] : FOLDERS[path] ?? []), ...own];
+}
+
+/** @param path A whole one. @returns Null where there is no file that may be read. */
+export function contentAt(path: string, state: ShellState): FoundFile | null {
+  const document = state.stage.documents.find(({ name }) => path === `${homeOf(state.username)}/${name}`);
+  if (document) return { content: document.content, modifiedMs: document.modifiedMs, document };
+  const text = Object.hasOwn(FILES, path) ? FILES[path]?.(state) : undefined;
+  return text === undefined ? null : { content: Buffer.from(text), modifiedMs: state.stage.startedMs, document: null };
 }
 
 const unresolved: Answer = ([name = "", ...rest]) => {
@@ -65,23 +93,24 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   hostname: (_, { stage }) => `${stage.hostname}\n`,
   pwd: (_, { directory }) => `${directory}\n`,
   cd([, target = "~"], state) {
-    const path = resolve(target, state);
+    const path = resolvePath(target, state);
     if (!isFolder(path, state)) return `-bash: cd: ${target}: No such file or directory\n`;
     state.directory = path;
     return "";
   },
   ls([, ...rest], state) {
     const target = rest.find((word) => !word.startsWith("-"));
-    const path = resolve(target ?? ".", state);
-    if (!isFolder(path, state)) return `ls: cannot access '${target}': No such file or directory\n`;
-    const names = path === "/home" && !isRoot(state.username) ? [state.username] : FOLDERS[path] ?? [];
+    const names = namesAt(resolvePath(target ?? ".", state), state);
+    if (names === null) return `ls: cannot access '${target}': No such file or directory\n`;
     return names.length === 0 ? "" : `${names.join("  ")}\n`;
   },
   cat([, ...rest], state) {
     return rest.map((name) => {
-      const path = resolve(name, state);
+      const path = resolvePath(name, state);
       if (path === "/etc/shadow" && !isRoot(state.username)) return "cat: /etc/shadow: Permission denied\n";
-      return Object.hasOwn(FILES, path) ? FILES[path]?.(state) ?? "" : `cat: ${name}: ${isFolder(path, state) ? "Is a directory" : "No such file or directory"}\n`;
+      const found = contentAt(path, state);
+      if (found?.document) state.onRead(found.document);
+      return found?.content.toString("utf8") ?? `cat: ${name}: ${isFolder(path, state) ? "Is a directory" : "No such file or directory"}\n`;
     }).join("");
   },
   echo: ([, ...rest]) => `${rest.filter((word, index) => index > 0 || !/^-[en]+$/.test(word)).join(" ")}\n`,

@@ -9,8 +9,8 @@ function openShell() {
   let exits = 0;
   const shell = createShell({
     username: "backup", transcript: createTranscript(0, () => 0, { columns: 80, rows: 24 }), send: (text) => void sent.push(text), onExit: () => void (exits += 1),
-    stage: { hostname: "files2", persona: PERSONAS.linux, ssh: null, files: { begin: () => null }, startedMs: 0, derive: (_, octets) => Buffer.alloc(octets) },
-    peer: { address: "127.0.0.5", gave: () => undefined, reached: (_, __, detail) => void reported.push(detail) },
+    stage: { hostname: "files2", persona: PERSONAS.linux, ssh: null, files: { begin: () => null }, documents: [], startedMs: 0, derive: (_, octets) => Buffer.alloc(octets) },
+    peer: { address: "127.0.0.5", gave: () => undefined, took: () => undefined, reached: (_, __, detail) => void reported.push(detail) },
   });
   return { shell, sent, reported, exits: () => exits };
 }

@@ -5,7 +5,7 @@ import { answerCommand, homeOf, type ShellState } from "./answers.ts";
 
 /** What a shell stands on. */
 export interface ShellDeps {
-  readonly peer: Pick<Peer, "address" | "gave" | "reached">;
+  readonly peer: Pick<Peer, "address" | "gave" | "reached" | "took">;
   readonly stage: Stage;
   readonly username: string;
   readonly transcript: Transcript;
@@ -37,7 +37,7 @@ const WORD = /"([^"]*)"|'([^']*)'|[^\s"']+/g;
 
 /** Does not begin yet. */
 export function createShell({ peer, stage, username, transcript, send, onExit }: ShellDeps): Shell {
-  const state: ShellState = { username, directory: homeOf(username), stage };
+  const state: ShellState = { username, directory: homeOf(username), stage, onRead: (document) => peer.took(document, username) };
   const output = collectOutput(transcript, send);
   let [line, lines, isEscape, wasReturn, isOver] = ["", 0, false, false, false];
   const say = (text: string) => {

@@ -3,6 +3,8 @@ import type { Connection, ServerChannel, Session } from "ssh2";
 import { createTranscript } from "../../evidence/transcript.ts";
 import { MAX_UNREAD_BYTES, type Peer, type Stage } from "../service.ts";
 import { createShell, type Shell } from "../shell/shell.ts";
+import { readScpCommand, serveScp } from "./scp.ts";
+import { serveSftp } from "./sftp.ts";
 
 interface Guest {
   readonly peer: Peer;
@@ -16,7 +18,7 @@ const MAX_SIZE = 500;
 /** Clients take 32 KiB. The library cuts what it sends into such packets, for ever where they are empty. */
 const MIN_PACKET_OCTETS = 1024;
 
-/** Serves shells and commands; forwarding and files are reported and refused. Nothing connects out. */
+/** Serves shells and commands; files come and go by sftp and scp; forwarding is reported and refused. Nothing connects out. */
 export function serveShells(client: Connection, guest: Guest): void {
   const { peer, username } = guest;
   let channels = 0;
@@ -45,27 +47,34 @@ function serveSession(session: Session, guest: Guest): void {
   session.on("env", (accept) => accept?.());
   session.on("window-change", (accept) => accept?.());
   session.on("shell", (accept) => {
-    open(accept(), guest, size)?.shell.begin();
+    open(toFitChannel(accept(), guest), guest, size)?.shell.begin();
   });
   session.on("exec", (accept, _, { command }) => {
-    const opened = open(accept(), guest, size);
+    const [scp, channel] = [readScpCommand(command), toFitChannel(accept(), guest)];
+    if (scp && channel) {
+      peer.reached("command", username, command);
+      return serveScp(channel, scp, guest);
+    }
+    const opened = open(channel, guest, size);
     opened?.send(opened.shell.execute(command));
     opened?.leave();
   });
-  session.on("sftp", (_, reject) => {
-    peer.reached("command", username, "asked for sftp");
-    reject();
+  session.on("sftp", (accept) => {
+    peer.reached("command", username, "began sftp");
+    const channel = toFitChannel(accept(), guest);
+    if (channel) serveSftp(channel, guest);
   });
 }
 
 /** @param channel Undefined where the session has one already. @returns Null where nothing can be said. */
-function open(channel: ServerChannel | undefined, { peer, stage, username }: Guest, size: { readonly columns: number; readonly rows: number }): { readonly shell: Shell; readonly send: (text: string) => void; readonly leave: () => void } | null {
+function toFitChannel<T extends object>(channel: T | undefined, { peer }: Guest): T | null {
+  const { packetSize = 0 } = (channel as { readonly outgoing?: { readonly packetSize: number } } | undefined)?.outgoing ?? {};
+  if (channel && packetSize < MIN_PACKET_OCTETS) peer.stream.destroy();
+  return channel && packetSize >= MIN_PACKET_OCTETS ? channel : null;
+}
+
+function open(channel: ServerChannel | null, { peer, stage, username }: Guest, size: { readonly columns: number; readonly rows: number }): { readonly shell: Shell; readonly send: (text: string) => void; readonly leave: () => void } | null {
   if (!channel) return null;
-  const { packetSize } = channel.outgoing as { readonly packetSize: number };
-  if (packetSize < MIN_PACKET_OCTETS) {
-    peer.stream.destroy();
-    return null;
-  }
   const transcript = createTranscript(peer.now().getTime(), peer.monotonic, size);
   let isOpen = true;
   const finish = () => {

@@ -1,8 +1,9 @@
 /** NTLM as SMB, RDP and WinRM carry it: the server's challenge, and who says to know a password. @see MS-NLMP sections 2.2.1 and 3.3 */
-import { createHmac } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import type { Peer, Stage } from "../service.ts";
 import { encodeFiletime } from "./filetime.ts";
 import { md4 } from "./md4.ts";
+import { rc4 } from "./rc4.ts";
 
 const SIGNATURE = Buffer.from("NTLMSSP\0", "latin1");
 const TYPE = { negotiate: 1, challenge: 2, authenticate: 3 } as const;
@@ -12,6 +13,7 @@ const AGREED = 0xe088_8235;
 const CHALLENGE_HEAD_OCTETS = 56;
 const ATTRIBUTE = { end: 0, computer: 1, domain: 2, dnsComputer: 3, dnsDomain: 4, timestamp: 7 } as const;
 const CHALLENGE_OCTETS = 8;
+const PROOF_OCTETS = 16;
 
 interface NtlmTarget {
   /** In upper case, at most fifteen characters. */
@@ -26,6 +28,8 @@ export interface NtlmLogin {
   readonly isAnonymous: boolean;
   /** Whether the proof is one of this password. */
   isProofOf(password: string): boolean;
+  /** What both sides have for signing, where it is a proof of this password. Sixteen octets; null for a key that cannot be one. */
+  sessionKeyOf(password: string): Buffer | null;
   /** Who it is and from where, with the challenge and the first octets of the proof. */
   readonly detail: string;
 }
@@ -92,22 +96,39 @@ function readLogin(message: Buffer, challenge: Buffer): NtlmLogin | null {
     const [octets, offset] = [message.readUInt16LE(at), message.readUInt32LE(at + 4)];
     return offset + octets > message.length ? null : message.subarray(offset, offset + octets);
   };
-  const [answer, domain, user, workstation] = [field(20), field(28), field(36), field(44)];
-  if (!answer || !domain || !user || !workstation) return null;
-  const isWide = (message.readUInt32LE(60) & FLAG.unicode) !== 0;
+  const [answer, domain, user, workstation, hiddenKey] = [field(20), field(28), field(36), field(44), field(52)];
+  if (!answer || !domain || !user || !workstation || !hiddenKey) return null;
+  const flags = message.readUInt32LE(60);
+  const isWide = (flags & FLAG.unicode) !== 0;
   const text = (bytes: Buffer) => bytes.toString(isWide ? "utf16le" : "latin1").slice(0, 255);
   const [username, domainName] = [text(user), text(domain)];
   const from = text(workstation);
   return {
     username, isAnonymous: username === "" && answer.length <= 1,
     detail: `NTLM: ${domainName === "" ? "" : `${domainName.slice(0, 64)}\\`}${username.slice(0, 64)}${from === "" ? "" : ` from ${from.slice(0, 32)}`}, challenge ${challenge.toString("hex")}, proof ${answer.subarray(0, 16).toString("hex")}`,
-    isProofOf: (password) => isProofOf(answer, { password, username, domain: domainName, challenge }),
+    isProofOf: (password) => isProofOf(answer, keyOf({ password, username, domain: domainName }), challenge),
+    sessionKeyOf(password) {
+      const key = createHmac("md5", keyOf({ password, username, domain: domainName })).update(answer.subarray(0, PROOF_OCTETS)).digest();
+      if ((flags & FLAG.keyExchange) === 0) return key;
+      return hiddenKey.length === key.length ? rc4(key, hiddenKey) : null;
+    },
   };
 }
 
+/** @see MS-NLMP section 3.3.2, NTOWFv2 */
+function keyOf({ password, username, domain }: { readonly password: string; readonly username: string; readonly domain: string }): Buffer {
+  return createHmac("md5", md4(Buffer.from(password, "utf16le"))).update(Buffer.from(username.toUpperCase() + domain, "utf16le")).digest();
+}
+
 /** Of version 2, whose answer is longer than 24 octets, of the session's and the old one. @see MS-NLMP section 3.3 */
-function isProofOf(answer: Buffer, { password, username, domain, challenge }: { readonly password: string; readonly username: string; readonly domain: string; readonly challenge: Buffer }): boolean {
+function isProofOf(answer: Buffer, key: Buffer, challenge: Buffer): boolean {
   if (answer.length <= 24) return false;
-  const key = createHmac("md5", md4(Buffer.from(password, "utf16le"))).update(Buffer.from(username.toUpperCase() + domain, "utf16le")).digest();
-  return createHmac("md5", key).update(Buffer.concat([challenge, answer.subarray(16)])).digest().equals(answer.subarray(0, 16));
+  return createHmac("md5", key).update(Buffer.concat([challenge, answer.subarray(PROOF_OCTETS)])).digest().equals(answer.subarray(0, PROOF_OCTETS));
+}
+
+/** @returns The server's first signature, as SPNEGO has it over the list of mechanisms. @see MS-NLMP sections 3.4.4.2, 3.4.5.2 and 3.4.5.3 */
+export function signFirst(sessionKey: Buffer, message: Uint8Array): Buffer {
+  const derive = (purpose: string) => createHash("md5").update(sessionKey).update(`session key to server-to-client ${purpose} key magic constant\0`, "latin1").digest();
+  const sum = createHmac("md5", derive("signing")).update(Buffer.alloc(4)).update(message).digest().subarray(0, 8);
+  return Buffer.concat([Buffer.from([1, 0, 0, 0]), rc4(derive("sealing"), sum), Buffer.alloc(4)]);
 }

@@ -1,0 +1,77 @@
+/** Asks now and then for names that no host has: who answers gives itself out as hosts that it is not, to get what others send them. */
+import { formatIp, formatPrefix, ipv4Bytes, ipv4Number, parsePrefix } from "@lanthorn/packets";
+import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import type { NetworkInterfaceInfo } from "node:os";
+import type { Exemptions } from "../ladder/exemptions.ts";
+import type { Ladder } from "../ladder/ladder.ts";
+import type { NameBaitSettings } from "../settings.ts";
+import { askName, type BaitNetwork } from "./ask-name.ts";
+import { createBaitNames } from "./bait-names.ts";
+import { NAME_PROTOCOLS, type NameBaitProtocol } from "./name-protocols.ts";
+
+/** A decoy that asks. */
+export interface BaitingDecoy extends BaitNetwork {
+  readonly decoy: string;
+}
+
+/** The first question comes so soon. */
+const MAX_FIRST_MS = 10_000;
+
+/**
+ * Begins at once where it is switched on. Nothing but the question is sent, whatever is answered.
+ * @param deps.decoys Those that ask, one of each network. @param deps.taken Names that somebody has, in lower case.
+ * @returns What ends it.
+ */
+export function openNameBait(settings: NameBaitSettings, deps: {
+  readonly decoys: () => readonly BaitingDecoy[]; readonly taken: readonly string[]; readonly exemptions: Pick<Exemptions, "takeScan">; readonly ladder: Pick<Ladder, "climb">;
+  readonly random: () => number; readonly clock: Clock; readonly log: Pick<Log, "warn">;
+}): () => void {
+  if (!settings.enabled) return () => undefined;
+  const { clock, random, log } = deps;
+  const nextName = createBaitNames(random, deps.taken);
+  let end: () => void = () => undefined;
+  const stop = new Promise<void>((resolve) => (end = resolve));
+  const ask = async (protocol: NameBaitProtocol, network: BaitingDecoy) => {
+    const question = { id: 1 + Math.floor(random() * 0xfffe), label: nextName() };
+    try {
+      await askName(protocol, question, { network, clock, stop, onAnswer: (answer) => report(deps, { protocol, network, label: question.label, answer }) });
+    } catch (error) {
+      log.warn({ decoy: network.decoy, protocol, reason: describeError(error) }, "a name could not be asked for");
+    }
+  };
+  const round = () => {
+    for (const network of deps.decoys()) for (const protocol of settings.protocols) void ask(protocol, network);
+    wait(settings.interval_seconds * 1000 * (0.5 + random()));
+  };
+  let cancel: () => void = () => undefined;
+  const wait = (ms: number) => (cancel = clock.after(ms, round));
+  wait(random() * Math.min(MAX_FIRST_MS, settings.interval_seconds * 1000));
+  return () => {
+    cancel();
+    end();
+  };
+}
+
+function report({ exemptions, ladder, clock }: Parameters<typeof openNameBait>[1], { protocol, network, label, answer: { source, sourcePort, given } }: {
+  readonly protocol: NameBaitProtocol; readonly network: BaitingDecoy; readonly label: string; readonly answer: { readonly source: string; readonly sourcePort: number; readonly given: string };
+}): void {
+  const { title, port } = NAME_PROTOCOLS[protocol];
+  if (exemptions.takeScan(source, [port], new Date(clock.now())).length === 0) return;
+  ladder.climb({
+    isTest: false, isProven: false, decoy: network.decoy, service: protocol, source, sourcePort, destination: network.address, destinationPort: port, rung: "name_poisoning", username: "",
+    detail: `${title}: gave ${given} for ${label}, which no host has`,
+  }, clock.now(), clock.monotonic());
+}
+
+/** @param decoys By name and address. @returns The first decoy of each network of IPv4 that an interface has now. */
+export function baitingDecoys(decoys: readonly { readonly name: string; readonly address: string }[], interfaces: NodeJS.Dict<readonly NetworkInterfaceInfo[]>): readonly BaitingDecoy[] {
+  const own = Object.values(interfaces).flatMap((all) => all ?? []);
+  const found = new Map<string, BaitingDecoy>();
+  for (const { name, address } of decoys) {
+    const network = parsePrefix(own.find((one) => one.family === "IPv4" && one.address === address)?.cidr ?? "");
+    if (!network || found.has(formatPrefix(network))) continue;
+    const last = ipv4Number(network.bytes) + 2 ** (32 - network.length) - 1;
+    found.set(formatPrefix(network), { decoy: name, address, broadcast: network.length > 30 ? null : formatIp(ipv4Bytes(last)) });
+  }
+  return [...found.values()];
+}

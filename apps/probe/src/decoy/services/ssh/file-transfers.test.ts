@@ -1,0 +1,84 @@
+import { spawn } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client, type SFTPWrapper } from "ssh2";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type DebianRoot, unpackDebianPackages } from "../../../../../../test/lab/debian-packages.ts";
+import { connectTo } from "../../testing/converse.ts";
+import { openForTest, type OpenedDecoys } from "../../testing/opened.ts";
+
+let decoys: OpenedDecoys;
+let debian: DebianRoot;
+let folder: string;
+beforeAll(async () => {
+  debian = await unpackDebianPackages(["openssh-client"]);
+  folder = mkdtempSync(join(tmpdir(), "lanthorn-scp-"));
+  // OpenSSH takes a password from a program that prints it.
+  writeFileSync(join(folder, "password"), "#!/bin/sh\necho Blue-Heron-4\n");
+  chmodSync(join(folder, "password"), 0o755);
+  decoys = await openForTest(["ssh"], {}, []);
+  decoys.listen();
+}, 300_000);
+afterAll(async () => {
+  await decoys.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Debian's client with the bait. @returns Its code and what it said. */
+async function run(program: "scp" | "sftp", args: readonly string[], input = ""): Promise<{ readonly code: number; readonly said: string }> {
+  const { path, env } = debian.command(program);
+  const options = ["-P", `${decoys.portOf("ssh")}`, "-S", debian.command("ssh").path, "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "PubkeyAuthentication=no", "-o", "NumberOfPasswordPrompts=1"];
+  const client = spawn(path, ["-F", "none", ...options, ...args], { env: { ...process.env, ...env, SSH_ASKPASS: join(folder, "password"), SSH_ASKPASS_REQUIRE: "force", DISPLAY: ":0" }, cwd: folder, timeout: 25_000 });
+  let said = "";
+  for (const stream of [client.stdout, client.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (said += text));
+  client.stdin.end(input);
+  const [code] = await once(client, "close") as [number];
+  return { code, said };
+}
+const HOST = "backup@127.0.0.1";
+const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+const fileNamed = (name: string) => decoys.evidence.flatMap(({ files }) => files).find((file) => file.name === name);
+
+test.each([["SFTP", [], "/tmp/tool-new"], ["the old protocol", ["-O"], "/tmp/tool-old"]] as const)("scp by %s: what is sent is kept by its hash, and what is fetched is a document that is nowhere else", async (_, flags, target) => {
+  const sent = randomBytes(700_000);
+  writeFileSync(join(folder, "tool"), sent);
+  expect(await run("scp", [...flags, "tool", `${HOST}:${target}`])).toMatchObject({ code: 0 });
+  await expect.poll(() => fileNamed(target)).toMatchObject({ sha256: sha256(sent), octets: sent.length, is_kept: true, direction: "sent" });
+  const { said } = await run("sftp", [HOST], "ls -l\nbye\n");
+  const [name = ""] = /accounts-v\d\.csv/.exec(said) ?? [];
+  expect(await run("scp", [...flags, `${HOST}:${name}`, "fetched"])).toMatchObject({ code: 0 });
+  const fetched = readFileSync(join(folder, "fetched"));
+  expect(fetched.toString()).toMatch(/^# ref [0-9A-F]{16}\r\nsystem,user,password,owner/);
+  await expect.poll(() => fileNamed(name)).toMatchObject({ sha256: sha256(fetched), octets: fetched.length, direction: "read" });
+  expect((await run("scp", [...flags, `${HOST}:nothing`, "none"])).said).toMatch(/No such file/);
+}, 60_000);
+
+test("sftp goes about as on a small machine; what would change something is refused, and a file above the limit is not taken", async () => {
+  writeFileSync(join(folder, "long"), Buffer.alloc(1_200_000, 1));
+  const { said } = await run("sftp", [HOST], "pwd\nls /\ncd /etc\nget passwd\nrm /etc/passwd\nput long /tmp/long\nbye\n");
+  expect(said).toMatch(/Remote working directory: \/home\/backup[^]*\/boot/);
+  expect(said).toMatch(/remote delete[^]*Permission denied|delete file[^]*Permission denied/i);
+  expect(readFileSync(join(folder, "passwd"), "utf8")).toMatch(/^root:x:0:0/);
+  await expect.poll(() => decoys.hits.findLast(({ service }) => service === "ssh")?.techniques).toEqual(expect.arrayContaining(["T1570", "T1039", "T1059.004"]));
+  expect(fileNamed("/tmp/long")?.octets ?? 0).toBeLessThanOrEqual(1024 * 1024);
+}, 60_000);
+
+test("a client that opens without end, writes where nothing is, and never closes is bounded, and ends nothing else", async () => {
+  const client = new Client();
+  client.on("error", () => undefined);
+  client.connect({ sock: await connectTo(decoys.portOf("ssh"), "127.0.3.9"), username: "backup", password: "Blue-Heron-4" });
+  await once(client, "ready");
+  const sftp = await new Promise<SFTPWrapper>((resolve, reject) => void client.sftp((error, opened) => (error ? reject(error) : resolve(opened))));
+  const opened = await Promise.all(Array.from({ length: 40 }, (_, index) => new Promise<Buffer | null>((resolve) => sftp.open(`/tmp/x${index}`, "w", (error, handle) => resolve(error ? null : handle)))));
+  const handles = opened.filter((handle) => handle !== null);
+  expect(handles.length).toBe(16);
+  const [first = Buffer.alloc(0), second = Buffer.alloc(0)] = handles;
+  await expect(new Promise((resolve, reject) => sftp.write(first, Buffer.from("x"), 0, 1, 4096, (error) => (error ? reject(error) : resolve(null))))).rejects.toThrow();
+  await new Promise<void>((resolve, reject) => sftp.write(second, Buffer.from("left open"), 0, 9, 0, (error) => (error ? reject(error) : resolve())));
+  client.end();
+  await expect.poll(() => fileNamed("/tmp/x1")).toMatchObject({ octets: 9, is_kept: true });
+  expect(decoys.counts.failures).toBe(0);
+}, 30_000);
