@@ -14,7 +14,7 @@ import { muteEnd, MuteTimes } from "./mute-times.tsx";
 /** The alerts that are changed: all that a filter leaves, as many as the list counts, or one. */
 export type Changing = { readonly filter: AlertFilter; readonly total: number } | { readonly id: string };
 
-const ACTS = { acknowledged: "Acknowledge: somebody works on it", resolved: "Resolve: it is over", muted: "Mute each and what is the same: nobody is called" } as const;
+const ACTS = { acknowledged: "Acknowledge: somebody works on it", resolved: "Resolve: it is over", muted: "Mute each: nobody is called" } as const;
 
 /** Acknowledges, resolves or mutes alerts, with a note for who reads their history; none where other ones match by now. */
 export function BulkDialog({ of, onClose }: { readonly of: Changing; readonly onClose: () => void }) {
