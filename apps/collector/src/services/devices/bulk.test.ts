@@ -42,6 +42,21 @@ describe("a bulk change of devices", () => {
     expect(await audited("device.bulk")).toMatchObject([{ target: { type: "device", id: "" }, after: { count: 450, change: { add_tags: ["paper", "lab"], vendor: "HP" } } }]);
   });
 
+  test("lets others have their turn after some devices", async () => {
+    await seed(500);
+    let turns = 0;
+    let isOver = false;
+    const count = () => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const answer = await change({ filter: "type:printer", expected_count: 500, change: { delete: true } });
+    isOver = true;
+    expect(answer.status).toBe(200);
+    expect(turns).toBeGreaterThanOrEqual(100);
+  });
+
   test("of another number than was expected changes nothing, and says the true one", async () => {
     await seed(5);
     for (const expected of [4, 6, 0]) {
