@@ -13,7 +13,9 @@ export interface TriedPasswords {
 export function createTriedPasswords(): TriedPasswords {
   let key: Uint8Array | null = null;
   return {
-    sealFor: (given) => void (key = given === undefined ? null : Buffer.from(given, "base64")),
+    sealFor(given) {
+      key = given === undefined ? null : Buffer.from(given, "base64");
+    },
     seal({ tried, passwords_sealed: _, ...same }) {
       const passwords = Buffer.from(JSON.stringify(tried.map(({ password }) => password)));
       const sealed = key && hpkeSeal(key, passwords, { info: SEALED_PASSWORDS_INFO, aad: same.incident_id });
