@@ -7,7 +7,7 @@ import { type Collector, startCollector } from "../system/deployment.ts";
 import type { SimulatedProbe } from "../system/simulated-probe.ts";
 import { findFaults } from "./axe.ts";
 import { type RealBrowser, startBrowser } from "./browser.ts";
-import { logIn } from "./pages.ts";
+import { logIn, tabTo } from "./pages.ts";
 import { LAN } from "./working-probe.ts";
 import { sayHostile } from "./world.ts";
 
@@ -47,7 +47,7 @@ test("a scan is started and read by keyboard alone: first it says what it will s
   await preview.getByText("it will be refused").waitFor();
   await page.keyboard.press("Enter");
   await page.getByText("You may not do this").waitFor();
-  await page.getByLabel("Address or network").focus();
+  await tabTo(page, page.getByLabel("Address or network"));
   await page.keyboard.press("Control+a");
   await page.keyboard.type(LAN);
   expect(await findFaults(page, "scan dialog")).toEqual([]);
@@ -73,7 +73,7 @@ test("a capture is started with a filter, stopped, downloaded and deleted by key
   const { page, context, faults } = await browser.open();
   await logIn(page, collector.url, ADMIN);
   const press = async (name: string | RegExp) => {
-    await page.getByRole("button", { name }).last().focus();
+    await tabTo(page, page.getByRole("button", { name }).last());
     await page.keyboard.press("Enter");
   };
   for (const key of ["g", "p"]) await page.keyboard.press(key);
@@ -118,7 +118,7 @@ test("a site that demands a reason gets it, and the audit log has it", async () 
   const { page, context, faults } = await browser.open();
   await logIn(page, collector.url, ADMIN);
   for (const key of ["g", "p"]) await page.keyboard.press(key);
-  await page.getByRole("button", { name: /^Download/ }).focus();
+  await tabTo(page, page.getByRole("button", { name: /^Download/ }));
   await page.keyboard.press("Enter");
   await page.getByLabel("Reason").waitFor();
   await page.keyboard.type("Ticket 4711");

@@ -3,6 +3,8 @@ import { join, resolve } from "node:path";
 import type { RestClient } from "@lanthorn/client";
 import { describeError } from "@lanthorn/runtime";
 import { Command } from "commander";
+import { generateIdentity } from "../../apps/collector/src/backups/format/age-keys.ts";
+import { startReceiver } from "../../apps/collector/src/deliveries/testing/receiver.ts";
 import { PROBE_BOX } from "../lab/host-plan.ts";
 import { waitFor } from "../lab/wait-for.ts";
 import { startScenario } from "../lab/scenarios/run-scenario.ts";
@@ -10,6 +12,7 @@ import { createVariant } from "../lab/scenarios/scenario.ts";
 import { SCENARIOS } from "../lab/scenarios/scenarios.ts";
 import { openSite } from "../system/site.ts";
 import { startBrowser } from "./browser.ts";
+import { furnish } from "./furnish.ts";
 import { logIn, settle, TOUR } from "./pages.ts";
 
 /** Pictures of every page of the dashboard, light and dark, on a large screen and a phone, from the demonstration site. */
@@ -17,8 +20,8 @@ import { logIn, settle, TOUR } from "./pages.ts";
 const PASSWORD = "only for these pictures";
 const LAN = "10.77.0.0/24";
 const SCREENS = [
-  { name: "light", width: 1440, height: 900, scheme: "light" }, { name: "dark", width: 1440, height: 900, scheme: "dark" },
-  { name: "phone", width: 390, height: 844, scheme: "light" }, { name: "phone-dark", width: 390, height: 844, scheme: "dark" },
+  { name: "light", width: 1280, height: 800, scheme: "light" }, { name: "dark", width: 1280, height: 800, scheme: "dark" },
+  { name: "phone", width: 360, height: 800, scheme: "light" }, { name: "phone-dark", width: 360, height: 800, scheme: "dark" },
 ] as const;
 
 interface Target {
@@ -43,7 +46,11 @@ await new Command("npm run dashboard:screenshots --")
 
 /** A site on which something happens: its hosts are found and scanned, and one of them is attacked. */
 async function ofDemonstration(dir: string): Promise<void> {
-  const site = await openSite({ collectorEnv: { LANTHORN_ADMIN_PASSWORD: PASSWORD }, probeToml: `[guards]\nlearning_minutes = 0.25\n[traffic]\ninterfaces = ["${PROBE_BOX.lanInterface}"]\n` });
+  const [{ recipient }, receiver] = await Promise.all([generateIdentity(), startReceiver()]);
+  const site = await openSite({
+    collectorEnv: { LANTHORN_ADMIN_PASSWORD: PASSWORD, LANTHORN_BACKUPS_RECIPIENTS: recipient, LANTHORN_WEBHOOKS_ALLOW: "127.0.0.1" },
+    probeToml: `[guards]\nlearning_minutes = 0.25\n[traffic]\ninterfaces = ["${PROBE_BOX.lanInterface}"]\n`,
+  });
   const { rest } = site.collector;
   try {
     const hosts = (await site.lab.status()).hosts.length;
@@ -58,10 +65,12 @@ async function ofDemonstration(dir: string): Promise<void> {
     await waitFor("the capture", async () => ((await rest.readPcap(id)).state === "ready" ? true : null));
     await site.lab.join("kitchen-tablet");
     await scanLan(rest);
+    await furnish(rest, site.siteId, receiver.url);
     await takeAll(dir, { url: site.collector.url, password: PASSWORD });
     await running.stop();
   } finally {
     await site.close();
+    await receiver.close();
   }
 }
 

@@ -9,7 +9,7 @@ import { createWorkingProbe } from "./working-probe.ts";
 
 /** Names as an attacker would choose them. */
 export const HOSTILE = ['<img src=x onerror="document.title=1">', "<script>document.title=1</script>", "in\u202Evoice\u2066", "{{7*7}}${7*7}", "a".repeat(255)];
-const ATTACKER = { ip: "10.9.0.66", mac: "02:00:5e:10:00:66" };
+export const ATTACKER = { ip: "10.9.0.66", mac: "02:00:5e:10:00:66" };
 
 /** Enrolls a probe that says what hostile hosts would make it say (a name, a banner, an attack) and does what it is commanded. Returns when the collector has it. @param options.readsTraffic Whether it says that it reads traffic at an access port. */
 export async function sayHostile(collector: Collector, { readsTraffic = false } = {}): Promise<SimulatedProbe> {

@@ -1,5 +1,5 @@
-import type { Alert } from "@lanthorn/contract";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { Alert, List } from "@lanthorn/contract";
+import { type InfiniteData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { CapturesOf } from "../captures/captures-of.tsx";
@@ -24,7 +24,13 @@ const route = getRouteApi("/alerts/$alertId");
 export function AlertDetail() {
   const { rest } = useSession();
   const { alertId } = route.useParams();
-  const alert = useQuery({ queryKey: ["alert", alertId], queryFn: () => rest.readAlert(alertId) });
+  const queries = useQueryClient();
+  const alert = useQuery({
+    queryKey: ["alert", alertId], queryFn: () => rest.readAlert(alertId),
+    // As the list has it, so that it is read and keys work at once; its packets follow.
+    placeholderData: () => queries.getQueriesData<InfiniteData<List<Alert>>>({ queryKey: ["alerts", "list"] })
+      .flatMap(([, pages]) => pages?.pages ?? []).flatMap(({ data }) => data).find(({ id }) => id === alertId),
+  });
   return <Answer query={alert}>{(known) => <Detail key={known.id} alert={known} />}</Answer>;
 }
 
@@ -77,7 +83,9 @@ function Actions({ alert }: { readonly alert: Alert }) {
   const [isNoting, setNoting] = useState(false);
   const act = useMutation({
     mutationFn: (what: "acknowledge" | "resolve") => (what === "acknowledge" ? rest.acknowledgeAlert(alert.id) : rest.resolveAlert(alert.id)),
-    onSuccess(changed) {
+    async onSuccess(changed) {
+      // What was asked for before it changed must not come after it.
+      await queries.cancelQueries({ queryKey: ["alert", alert.id] });
       queries.setQueryData(["alert", alert.id], changed);
       void queries.invalidateQueries({ queryKey: ["alerts"] });
       void queries.invalidateQueries({ queryKey: ["alert", alert.id, "history"] });

@@ -88,15 +88,18 @@ function AlertRow({ alert, isCurrent }: { readonly alert: Alert; readonly isCurr
 /** @param change Changes all of them; null for who may not. */
 function useListCommands(list: readonly Alert[], alertId: string | undefined, change: (() => void) | null): void {
   const navigate = useNavigate();
-  const latest = useRef({ list, alertId, change });
+  const latest = useRef({ list, alertId, change, place: -1 });
   useEffect(() => {
-    latest.current = { list, alertId, change };
+    const place = list.findIndex(({ id }) => id === alertId);
+    latest.current = { list, alertId, change, place: place === -1 && alertId !== undefined ? latest.current.place : place };
   });
   const canChange = change !== null;
   useCommands(useMemo((): readonly Command[] => {
     const move = (step: number) => {
-      const { list: all, alertId: current } = latest.current;
-      const next = all[Math.max(0, all.findIndex(({ id }) => id === current) + step)];
+      const { list: all, alertId: current, place } = latest.current;
+      // What took the place of an alert that is resolved, and so is no longer in the list, is the next one.
+      const isListed = all[place]?.id === current;
+      const next = all[Math.max(0, isListed || step < 0 ? place + step : place)];
       if (next) void navigate({ to: "/alerts/$alertId", params: { alertId: next.id }, search: (before) => before, replace: current !== undefined });
     };
     return [

@@ -125,7 +125,7 @@ function BaselineRow({ baseline, onApprove }: { readonly baseline: Baseline; rea
     <tr>
       <td>{deviceId === null ? <strong>Site <Foreign text={name} longest={60} /></strong> : <Link to="/devices/$deviceId" params={{ deviceId }}><Foreign text={name} longest={60} /></Link>}</td>
       <td><Mark tone={TONES[state]}>{state}</Mark>{until !== null && <p className={styles["soft"]}>ends <Moment at={until} /></p>}</td>
-      <td className={styles["value"]}>{Object.entries(facts).map(([kind, count]) => `${count} ${kind.replaceAll("_", " ")}`).join(", ") || "none"}</td>
+      <td className={styles["value"]}>{Object.entries(facts).map(([kind, count]) => `${count} ${kind.replaceAll("_", " ")}${count === 1 ? "" : "s"}`).join(", ") || "none"}</td>
       <td>{open === 0 ? "none" : <Mark tone="bad">{open.toLocaleString("en")}</Mark>}</td>
       <td>{by === null ? "never" : <><Foreign text={by} longest={60} />, <Moment at={at} /></>}</td>
       {onApprove && (

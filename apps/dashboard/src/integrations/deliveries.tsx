@@ -1,4 +1,4 @@
-import type { WebhookDelivery } from "@lanthorn/contract";
+import type { Webhook, WebhookDelivery } from "@lanthorn/contract";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Button } from "../parts/button.tsx";
 import { Mark } from "../parts/mark.tsx";
@@ -6,6 +6,7 @@ import { Panel } from "../parts/page.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
+import { RemoveButton } from "../states/removal.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import styles from "./integrations-page.module.css";
@@ -13,17 +14,15 @@ import styles from "./integrations-page.module.css";
 const TONES = { pending: "warn", delivered: "good", failed: "bad" } as const;
 
 /** What was sent to a webhook, with every attempt and what came back. */
-export function Deliveries({ webhookId, mayWrite, onGone }: { readonly webhookId: string; readonly mayWrite: boolean; readonly onGone: () => void }) {
+export function Deliveries({ webhook: { id: webhookId, url }, mayWrite }: { readonly webhook: Webhook; readonly mayWrite: boolean }) {
   const { rest } = useSession();
   const queries = useQueryClient();
   const deliveries = useQuery({ queryKey: ["deliveries", webhookId], queryFn: () => rest.listWebhookDeliveries(webhookId, { per_page: 50 }) });
   const act = useMutation({
-    async mutationFn(what: "test" | "delete" | "replay" | { readonly redeliver: string }) {
+    async mutationFn(what: "test" | "replay" | { readonly redeliver: string }) {
       if (what === "test") await rest.testWebhook(webhookId);
-      else if (what === "delete") await rest.deleteWebhook(webhookId);
       else if (what === "replay") await rest.replayWebhookEvents(webhookId, { since: "24h" });
       else await rest.redeliverWebhookDelivery(webhookId, what.redeliver);
-      if (what === "delete") onGone();
     },
     async onSettled() {
       await queries.invalidateQueries({ queryKey: ["webhooks"] });
@@ -37,7 +36,7 @@ export function Deliveries({ webhookId, mayWrite, onGone }: { readonly webhookId
         <div className={styles["actions"]}>
           <Button onClick={() => act.mutate("test")} disabled={act.isPending}>Send a test</Button>
           <Button onClick={() => act.mutate("replay")} disabled={act.isPending}>Send the last 24 hours again</Button>
-          <Button kind="danger" onClick={() => act.mutate("delete")} disabled={act.isPending}>Delete the webhook</Button>
+          <RemoveButton of={url} then="Nothing is sent to it from now on. This cannot be undone." keys={["webhooks"]} remove={() => rest.deleteWebhook(webhookId)} />
         </div>
       )}
     >

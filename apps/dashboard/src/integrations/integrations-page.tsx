@@ -21,7 +21,8 @@ export function IntegrationsPage() {
   const webhooks = useQuery({ queryKey: ["webhooks"], queryFn: () => rest.listWebhooks({ per_page: 1000 }) });
   const mayWrite = useMay("webhooks:write");
   const [isAdding, setAdding] = useState(false);
-  const [chosen, setChosen] = useState<string | null>(null);
+  const [chosenId, setChosenId] = useState<string | null>(null);
+  const chosen = webhooks.data?.data.find(({ id }) => id === chosenId);
   useCommands(useMemo((): readonly Command[] => (mayWrite ? [
     { id: "add webhook", title: "Add a webhook", group: "This page", keys: "n", run: () => setAdding(true) },
   ] : []), [mayWrite]));
@@ -34,11 +35,11 @@ export function IntegrationsPage() {
       <Panel title="Settings › Integrations" isFlush>
         <Answer query={webhooks}>
           {({ data }) => (data.length === 0 ? <Empty title="No webhooks yet">Add one to get alerts and findings into your own systems.</Empty> : (
-            <WebhooksTable webhooks={data} chosen={chosen} onChoose={setChosen} />
+            <WebhooksTable webhooks={data} chosen={chosenId} onChoose={setChosenId} />
           ))}
         </Answer>
       </Panel>
-      {chosen !== null && <Deliveries key={chosen} webhookId={chosen} mayWrite={mayWrite} onGone={() => setChosen(null)} />}
+      {chosen !== undefined && <Deliveries key={chosen.id} webhook={chosen} mayWrite={mayWrite} />}
       <Panel title="How a receiver checks the signature"><Verification /></Panel>
     </Page>
   );

@@ -55,7 +55,7 @@ function Stream({ follower }: { readonly follower: Follower }) {
           {STREAM_EVENTS.map((name) => <button key={name} type="button" aria-pressed={chosen.has(name)} onClick={() => toggle(name)}>{name}</button>)}
         </div>
       </div>
-      {shown.length === 0 ? <Empty title="Nothing has come yet">Events appear here as the probes report them.</Empty> : <LiveRows rows={shown} isHeld={held !== null} />}
+      {shown.length === 0 && state === "connecting" ? <Empty title="Connecting…" /> : shown.length === 0 ? <Empty title="Nothing has come yet">Events appear here as the probes report them.</Empty> : <LiveRows rows={shown} isHeld={held !== null} />}
     </div>
   );
 }

@@ -35,5 +35,5 @@ export function Waiting({ lines = 4 }: { readonly lines?: number }) {
 
 /** Where there is nothing: why, and what to do. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
-  return <div className={styles["empty"]}><h2>{title}</h2>{children}</div>;
+  return <div className={styles["empty"]}><h2>{title}</h2>{children !== undefined && <div className={styles["why"]}>{children}</div>}</div>;
 }

@@ -1,0 +1,117 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describeError } from "@lanthorn/runtime";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { generateIdentity } from "../../apps/collector/src/backups/format/age-keys.ts";
+import { type Collector, startCollector } from "../system/deployment.ts";
+import type { SimulatedProbe } from "../system/simulated-probe.ts";
+import { findFaults } from "./axe.ts";
+import { type RealBrowser, startBrowser } from "./browser.ts";
+import { fillEveryPage, longText } from "./every-page.ts";
+import { findActive } from "./inert.ts";
+import { logIn, settle, TOUR } from "./pages.ts";
+import { ATTACKER, sayHostile } from "./world.ts";
+
+const PASSWORD = "only for this test";
+/** Pages that have no name which a host, a device or a person without much power could have chosen. */
+const OWN_WORDS = ["backups", "captures", "integrations", "license", "scans", "users", "vulnerabilities"];
+/** Pages with something to add, start or make by the key N. */
+const WITH_DIALOG = new Set(["scans", "captures", "guards", "integrations", "sites", "api-keys", "ipam", "vault", "users", "dns-lists", "intrusion-rules", "scan"]);
+/** What somebody who may only read is offered: to look at more, to find, to keep a filter or a key of one's own. */
+const READING = /^(?:Views|Columns|Export CSV|[a-z]+:\S+|Name|IP address|Vendor|Last seen|Smaller|Fit|Larger|Close|Hold|[a-z_]+|Check|Show\b.*|Make a key|.*, (?:probe|switch|router)\b.*)$/;
+
+let folder: string;
+let collector: Collector;
+let browser: RealBrowser;
+let probe: SimulatedProbe;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "lanthorn-tour-"));
+  const { recipient } = await generateIdentity();
+  const file = join(folder, "collector.toml");
+  // Nobody looks at every page within a minute. What may be asked in a second stays as it is.
+  writeFileSync(file, "[rate_limits.standard]\nper_minute = 1000\n");
+  collector = await startCollector({
+    dataDir: join(folder, "collector"), host: "127.0.0.1",
+    file, env: { LANTHORN_ADMIN_PASSWORD: PASSWORD, LANTHORN_BACKUPS_RECIPIENTS: recipient, LANTHORN_WEBHOOKS_ALLOW: "127.0.0.1" },
+  });
+  for (const role of ["operator", "viewer"] as const) await collector.rest.createUser({ username: role, password: PASSWORD, role });
+  probe = await sayHostile(collector);
+  await fillEveryPage(collector);
+  browser = await startBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  probe?.close();
+  await collector?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Logs in and visits every page; what was refused meanwhile, and what the browser complained about. */
+async function visitAll(username: string, options: { readonly width?: number; readonly scheme?: "light" | "dark" }, look: (page: Page, name: string) => Promise<void>) {
+  const { page, context, faults } = await browser.open(options);
+  const refused: string[] = [];
+  // A busy machine may not compare two texts in time, which is said by 503 and asked for again.
+  page.on("response", (response) => response.status() >= 400 && response.status() !== 503 && refused.push(`${response.status()} ${response.url()}`));
+  await logIn(page, collector.url, { username, password: PASSWORD });
+  for (const { name, title, go } of TOUR) {
+    try {
+      await go(page);
+      await settle(page, title);
+      await look(page, name);
+    } catch (cause) {
+      throw new Error(`${username} at ${name}: ${describeError(cause)}`, { cause });
+    }
+  }
+  expect([refused, faults]).toEqual([[], []]);
+  return { page, context };
+}
+
+test("as administrator: every page shows hostile names as texts, and axe finds no fault, light or dark, from a phone to a large screen, in its dialog neither", async () => {
+  const found: string[] = [];
+  const plain: string[] = [];
+  const { page, context } = await visitAll("admin", {}, async (at, name) => {
+    found.push(...await findActive(at, name), ...await findFaults(at, name));
+    if (!/<(?:img|script|svg|b|i|u)\b|⟨202E⟩/.test(await at.locator("main").innerText())) plain.push(name);
+    if (!WITH_DIALOG.has(name)) return;
+    await at.keyboard.press("n");
+    await at.locator("dialog[open]").waitFor();
+    found.push(...await findActive(at, `${name} dialog`), ...await findFaults(at, `${name} dialog`, "dialog[open]"));
+    await at.keyboard.press("Escape");
+    await at.locator("dialog[open]").waitFor({ state: "detached" });
+  });
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type(ATTACKER.ip);
+  await page.getByRole("option").filter({ hasText: ATTACKER.ip }).first().waitFor();
+  found.push(...await findActive(page, "palette"), ...await findFaults(page, "palette", "dialog[open]"));
+  await page.keyboard.press("Enter");
+  await page.getByText("</code><img src=x>⟨202E⟩").waitFor();
+  found.push(...await findActive(page, "hostile device"), ...await findFaults(page, "hostile device"));
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  found.push(...await findFaults(page, "help", "dialog[open]"));
+  expect(found).toEqual([]);
+  expect(plain.toSorted()).toEqual(OWN_WORDS.toSorted());
+  await context.close();
+});
+
+test("as operator, on a phone: every page, and nothing of it is refused", async () => {
+  const { context } = await visitAll("operator", { width: 360, scheme: "dark" }, async () => {});
+  await context.close();
+});
+
+test("as viewer: every page, nothing of it is refused, and nothing is offered that would be", async () => {
+  const offered = new Set<string>();
+  const { context } = await visitAll("viewer", {}, async (page, name) => {
+    for (const button of await page.locator("main").getByRole("button").all()) offered.add(`${name}: ${await button.getAttribute("aria-label") ?? await button.textContent()}`);
+  });
+  expect([...offered].filter((name) => !READING.test(name.replace(/^.*?: /, "")))).toEqual([]);
+  await context.close();
+});
+
+test("a name of ten kilobytes is refused where somebody gives it", async () => {
+  await expect(collector.rest.createDevice({ ip: "10.9.1.201", hostname: longText(10_000) })).rejects.toMatchObject({ status: 400 });
+});
