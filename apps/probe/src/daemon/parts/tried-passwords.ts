@@ -16,10 +16,10 @@ export function createTriedPasswords(): TriedPasswords {
     sealFor(given) {
       key = given === undefined ? null : Buffer.from(given, "base64");
     },
-    seal({ tried, passwords_sealed: _, ...same }) {
+    seal({ incident_id: incidentId, decoy, tried }) {
       const passwords = Buffer.from(JSON.stringify(tried.map(({ password }) => password)));
-      const sealed = key && hpkeSeal(key, passwords, { info: SEALED_PASSWORDS_INFO, aad: same.incident_id });
-      return { ...same, tried: tried.map((one) => ({ ...one, password: null })), ...(sealed && { passwords_sealed: sealed.toString("base64") }) };
+      const sealed = key && hpkeSeal(key, passwords, { info: SEALED_PASSWORDS_INFO, aad: incidentId });
+      return { incident_id: incidentId, decoy, tried: tried.map((one) => ({ ...one, password: null })), ...(sealed && { passwords_sealed: sealed.toString("base64") }) };
     },
   };
 }
