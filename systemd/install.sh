@@ -87,6 +87,9 @@ for unit in $units; do
   [ -e "$root/etc/lanthorn/$unit.toml" ] || install -m "$mode" "$here/$unit.toml" "$root/etc/lanthorn/$unit.toml"
 done
 case $units in
+  *decoy*) install -m 644 "$here/lanthorn-decoy-addresses.service" "$root/usr/lib/systemd/system/lanthorn-decoy-addresses.service" ;;
+esac
+case $units in
   *dns*)
     install -m 644 "$here/lanthorn-dns.socket" "$root/usr/lib/systemd/system/lanthorn-dns.socket"
     if [ -n "$listen" ]; then
@@ -120,6 +123,8 @@ if [ -z "$root" ]; then
 fi
 if [ "$start" = yes ]; then
   for unit in $units; do
+    # Not only started with it: one that runs already is the former version.
+    [ "$unit" != decoy ] || systemctl try-restart lanthorn-decoy-addresses.service 2>/dev/null || true
     if [ "$unit" = dns ] && [ ! -e /etc/systemd/system/lanthorn-dns.socket.d/listen.conf ]; then
       echo "DNS listens nowhere yet. Set its upstreams in /etc/lanthorn/dns.toml, then: systemd/install.sh dns --listen ADDRESS"
     elif [ "$unit" = dns ]; then

@@ -27,7 +27,11 @@ for unit in $units; do
     rm -f "$root/usr/lib/systemd/system/lanthorn-dns.socket"
     if [ "$purge" = yes ]; then rm -rf "$root/etc/systemd/system/lanthorn-dns.socket.d" "$root/var/lib/lanthorn/dns"; fi
   fi
-  if [ "$unit" = decoy ] && [ "$purge" = yes ]; then rm -rf "$root/var/lib/lanthorn/decoy"; fi
+  if [ "$unit" = decoy ]; then
+    if [ -z "$root" ]; then systemctl stop lanthorn-decoy-addresses.service 2>/dev/null || true; fi
+    rm -f "$root/usr/lib/systemd/system/lanthorn-decoy-addresses.service"
+    if [ "$purge" = yes ]; then rm -rf "$root/var/lib/lanthorn/decoy" "$root/var/lib/lanthorn-decoy-addresses"; fi
+  fi
   rm -f "$root/usr/lib/systemd/system/lanthorn-$unit.service" "$root/usr/bin/lanthorn-$unit"
   if [ "$purge" = yes ]; then rm -rf "$root/var/lib/lanthorn-$unit" "$root/etc/lanthorn/$unit.toml"; fi
 done

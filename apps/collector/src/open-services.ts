@@ -84,7 +84,8 @@ export async function openServices(
   const vault = openVault({ ...own, onHanded: onConfigured });
   const onSite = (siteId: string) => ingest().configured({ siteId });
   const guards = openGuards({ ...own, broker, onConfigured: onSite });
-  const honeypots = openHoneypots({ ...own, broker, onConfigured: onSite });
+  const ipam = createIpam(parts);
+  const honeypots = openHoneypots({ ...own, broker, onConfigured: onSite, freeAddress: ipam.freeAddress });
   const pcap = openPcap(configuration, { ...parts, broker, contents: () => files.contents, onConfigured: onSite });
   const bundles = createBundlesStore(base.database);
   const anomalies = openAnomalies({ ...own, onConfigured: onSite, resolveAlert: alerts.resolve, ask: pcap.ask, capturesOf: pcap.capturesOf, publishCountries: createCountriesPublisher(bundles, { authority: base.authority, clock }) }, { keepDays: alertSettings.keep_days });
@@ -132,7 +133,7 @@ export async function openServices(
     vault,
     openConfigVersions(configuration, parts),
     openLicense(configuration, parts),
-    createIpam(parts),
+    ipam,
     guards,
     anomalies,
     feeds,

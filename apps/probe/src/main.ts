@@ -67,6 +67,10 @@ program.command("decoy")
   .description("Serve decoys that nobody has a reason to touch; a service of its own: lanthorn-decoy.").option("--config <file>", "(default: /etc/lanthorn/decoy.toml)")
   .action(async (given: Options) => (await import("./decoy/run-command.ts")).runDecoyCommand(ownService(given)));
 
+program.command("decoy-addresses")
+  .description("Take the addresses that decoys have of their own; a service of its own: lanthorn-decoy-addresses.").option("--config <file>", "(default: /etc/lanthorn/decoy.toml)")
+  .action(async (given: Options) => (await import("./decoy/addresses/run-addresses.ts")).runDecoyAddressesCommand(ownService(given)));
+
 program.command("enroll")
   .description("Enroll this machine as a probe of a collector, with a token created there.")
   .requiredOption("--collector <url>", "the collector's address, https://HOST:PORT")

@@ -23,6 +23,7 @@ const MESSAGES: Readonly<Record<string, z.ZodType>> = {
   "health-traffic": ProbeHealth,
   "health-ids": ProbeHealth,
   "health-decoys": ProbeHealth,
+  "health-decoys-own-address": ProbeHealth,
   configuration: ProbeConfiguration,
   "configuration-credentials": ProbeConfiguration,
   "configuration-guards": ProbeConfiguration,

@@ -4,6 +4,7 @@ export { PacketIoError, type PacketIoErrorCode } from "./errors.ts";
 export { type Injector, type InjectorOptions, openInjector } from "./send/injector.ts";
 export { type InterfaceAddress, type InterfaceFacts, type Neighbor, readInterface, readNeighborTable } from "./interface/interface-facts.ts";
 export { type InterfaceWatchOptions, watchInterface } from "./interface/interface-watch.ts";
+export { addOwnAddress, answerForOwnAddressesOnly, makeOwnLink, type OwnAddress, type OwnLink, readAddressState, removeOwnAddress, removeOwnLink } from "./interface/own-link.ts";
 export { createPacedSender, type PacedSender, type PacedSendOptions } from "./send/paced-sender.ts";
 export { readRoute, type Route } from "./interface/route.ts";
 export { openReplay, type ReplayOptions } from "./capture/replay.ts";

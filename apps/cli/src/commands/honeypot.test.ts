@@ -2,7 +2,7 @@ import type { Honeypot, HoneypotSession } from "@lanthorn/contract";
 import { expect, test } from "vitest";
 import { formatAnswer } from "../answer.ts";
 import type { Connection } from "../connection.ts";
-import { exempt, listHoneypotFiles, listHoneypots, listHoneypotSessions, replayHoneypotSession, showHoneypotSession, testHoneypot, unexempt } from "./honeypot.ts";
+import { exempt, listHoneypotFiles, listHoneypots, listHoneypotSessions, proposeHoneypots, replayHoneypotSession, showHoneypotSession, testHoneypot, unexempt } from "./honeypot.ts";
 
 const ID = "01939f6e-2a10-7c3e-8f00-000000000001";
 const AT = "2026-01-01T12:00:00.000Z";
@@ -16,13 +16,25 @@ const SESSION: HoneypotSession = {
 
 test("decoys are listed with what they serve, and why they do not serve the rest", async () => {
   const decoy: Honeypot = {
-    id: ID, site_id: ID, probe_id: ID, name: "files2", persona: "nas", hostname: "files2", address: "192.0.2.9", state: "partly", reported_at: AT, test: null,
+    id: ID, site_id: ID, probe_id: ID, name: "files2", persona: "nas", hostname: "files2", address: "192.0.2.9", state: "partly", reported_at: AT, test: null, own_address: null,
     services: [{ service: "ssh", port: 22, problem: null }, { service: "http", port: 80, problem: "port 80 is in use" }],
   };
   const text = formatAnswer(await listHoneypots(connect({ listHoneypots: () => Promise.resolve(page([decoy])) }), undefined), false);
   expect(text).toMatch(/files2\s+nas\s+192.0.2.9\s+serving in part\s+ssh:22\s/);
   expect(text).toContain("files2 does not serve http: port 80 is in use");
+  const own = { interface: "eth0", mac: "00:11:32:00:00:01", state: "in_use", used_by: "52:54:00:00:00:99", is_mac_refused: null, problem: "192.0.2.9 is another device's" } as const;
+  const refused = formatAnswer(await listHoneypots(connect({ listHoneypots: () => Promise.resolve(page([{ ...decoy, own_address: own }])) }), undefined), false);
+  expect(refused).toMatch(/192\.0\.2\.9 00:11:32:00:00:01/);
+  expect(refused).toContain("files2 is out of reach: 192.0.2.9 is another device's");
+  expect(refused).not.toContain("does not serve");
   expect((await listHoneypots(connect({ listHoneypots: () => Promise.resolve(page([])) }), "Office")).text).toContain("install.sh decoy");
+});
+
+test("proposals are shown as the lines to be written, with why", async () => {
+  const proposal = { id: ID, site_id: ID, persona: "nas", name: "nas-15", devices: 14, address: null, mac_block: "00:11:32", reason: "you have 14 Synology: be a fifteenth", configuration: "[[decoys]]\nname = \"nas-15\"\n" };
+  const text = formatAnswer(await proposeHoneypots(connect({ listHoneypotProposals: () => Promise.resolve(page([proposal])) }), "Office"), false);
+  expect(text).toContain('# you have 14 Synology: be a fifteenth\n# No planned network of IPAM holds them, or has room: choose a free address\n[[decoys]]\nname = "nas-15"');
+  expect((await proposeHoneypots(connect({ listHoneypotProposals: () => Promise.resolve(page([])) }), undefined)).text).toContain("no two devices");
 });
 
 test("sessions are asked for by what is wanted, and shown without what moves a terminal's cursor", async () => {

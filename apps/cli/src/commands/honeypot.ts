@@ -39,17 +39,23 @@ export async function listHoneypots({ rest }: Rest, site: string | undefined): P
   const filter = await siteFilter(rest, site);
   const all = await collect((query) => rest.listHoneypots({ ...filter, ...query }));
   if (all.length === 0) return { json: all, text: "no probe reports decoys. To set some up beside one: systemd/install.sh decoy, then /etc/lanthorn/decoy.toml" };
-  const problems = all.flatMap(({ name, services }) => services.flatMap(({ service, problem }) => (problem === null ? [] : [`${plainText(name)} does not serve ${service}: ${plainText(problem)}`])));
+  const problems = all.flatMap(problemsOf);
   return {
     json: all, notes: problems,
     table: {
       heading: ["DECOY", "PERSONA", "ADDRESS", "STATE", "SERVICES", "TESTED", "ID"],
-      rows: all.map(({ id, name, persona, address, state, services, test }) => [
-        plainText(name), persona, plainText(address), STATES[state], services.filter(({ problem }) => problem === null).map(({ service, port }) => `${service}:${port}`).join(" "),
+      rows: all.map(({ id, name, persona, address, own_address: own, state, services, test }) => [
+        plainText(name), persona, `${plainText(address)}${own ? ` ${own.mac}` : ""}`, STATES[state], services.filter(({ problem }) => problem === null).map(({ service, port }) => `${service}:${port}`).join(" "),
         testWords(test), id,
       ]),
     },
   };
+}
+
+/** Where its address is not there, no service is: that is said once. */
+function problemsOf({ name, own_address: own, services }: Honeypot): readonly string[] {
+  if (own && own.problem !== null) return [`${plainText(name)} is out of reach: ${plainText(own.problem)}`];
+  return services.flatMap(({ service, problem }) => (problem === null ? [] : [`${plainText(name)} does not serve ${service}: ${plainText(problem)}`]));
 }
 
 function testWords(test: Honeypot["test"]): string {
@@ -59,6 +65,17 @@ function testWords(test: Honeypot["test"]): string {
 }
 
 const STATES: Readonly<Record<Honeypot["state"], string>> = { serving: "serving", partly: "serving in part", failed: "not serving", stopped: "stopped", silent: "probe is silent" };
+
+/** What decoys might be, with the lines for their machine. @throws CliError `not-found`. */
+export async function proposeHoneypots({ rest }: Rest, site: string | undefined): Promise<Answer> {
+  const filter = await siteFilter(rest, site);
+  const all = await collect((query) => rest.listHoneypotProposals({ ...filter, ...query }));
+  if (all.length === 0) return { json: all, text: "there are no two devices of a kind that a decoy can play" };
+  const blocks = all.map(({ reason, address, configuration }) => [
+    `# ${plainText(reason)}`, ...(address === null ? ["# No planned network of IPAM holds them, or has room: choose a free address"] : []), ...configuration.trimEnd().split("\n").map(plainText), "",
+  ].join("\n"));
+  return { json: all, text: blocks.join("\n").trimEnd(), notes: ["Put what you choose into /etc/lanthorn/decoy.toml of a machine at the site, with its interface."] };
+}
 
 /** Has the probe beside a decoy try it. @param name Its name or id. @throws CliError `not-found`. */
 export async function testHoneypot({ rest }: Rest, name: string, site: string | undefined): Promise<Answer> {

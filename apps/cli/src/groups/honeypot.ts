@@ -1,7 +1,7 @@
 import { HONEYPOT_STAGES } from "@lanthorn/contract";
 import { type Command, Option } from "commander";
 import {
-  exempt, type ExemptOptions, type HoneypotSessionsOptions, listExemptions, listHoneypotFiles, listHoneypots, listHoneypotSessions, replayHoneypotSession, showHoneypotSession, testHoneypot, unexempt,
+  exempt, type ExemptOptions, type HoneypotSessionsOptions, listExemptions, listHoneypotFiles, listHoneypots, listHoneypotSessions, proposeHoneypots, replayHoneypotSession, showHoneypotSession, testHoneypot, unexempt,
 } from "../commands/honeypot.ts";
 import type { GroupDependencies } from "./group.ts";
 
@@ -11,6 +11,10 @@ const SITE = ["--site <site>", "at one site, by its name or id"] as const;
 export function addHoneypotCommands(program: Command, { answering, clock }: GroupDependencies): void {
   const honeypot = program.command("honeypot").description("decoys: which there are, who touched them, and who may");
   answering(honeypot.command("list").description("list decoys and what they serve").option(...SITE), (connection, { site }: { site?: string }) => listHoneypots(connection, site));
+  answering(
+    honeypot.command("propose").description("propose decoys by what a site has most of, with the lines for decoy.toml").option(...SITE),
+    (connection, { site }: { site?: string }) => proposeHoneypots(connection, site),
+  );
   answering(
     honeypot.command("test <decoy>").description("have the probe try a decoy, by its name or id: whether it would alert").option(...SITE),
     (connection, name: string, { site }: { site?: string }) => testHoneypot(connection, name, site),

@@ -95,7 +95,7 @@ function wire(
   intrusions = openIntrusions(context, queue, { watch, traffic });
   dnsThreats = openDnsThreats(context, queue, watch);
   const resolver = openResolverLink(context, queue, dnsThreats);
-  const decoys = openDecoyLink(context, queue, watch.discovery.macAt);
+  const decoys = openDecoyLink(context, queue, { macAt: watch.discovery.macAt, onDecoys: () => health?.report() });
   const dnsLists = openDnsLists(context);
   const onBundle = (name: string) => {
     if (name === BLOCK_LISTS) {

@@ -1,4 +1,4 @@
-import type { ProbeHealth } from "@lanthorn/contract/uplink";
+import type { DecoysState, ProbeHealth } from "@lanthorn/contract/uplink";
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { LanWatch } from "../capture/lan-watch.ts";
 import type { HealthAlerts } from "../health/alerts.ts";
@@ -61,7 +61,7 @@ export function createStatusWriter(deps: {
           },
           hosts: health.hosts,
           process: { cpu_percent: health.cpu_percent, rss_bytes: health.memory.rss_bytes },
-          alerts: [...deps.alerts.raised()],
+          alerts: [...deps.alerts.raised()], decoys: health.decoys ? describeDecoys(health.decoys) : [],
         });
         failing = false;
       } catch (error) {
@@ -77,4 +77,12 @@ export function createStatusWriter(deps: {
       }
     },
   };
+}
+
+function describeDecoys({ is_running: isRunning, decoys }: DecoysState): string[] {
+  return decoys.map(({ name, address, services, own_address: own }) => {
+    const problem = isRunning ? own?.problem ?? services.find((one) => one.problem !== null)?.problem ?? null : "its process, lanthorn-decoy, does not run";
+    const served = services.filter((one) => one.problem === null).length;
+    return `${name} at ${address}${own ? ` (${own.mac} on ${own.interface})` : ""}: ${served} of ${services.length} services${problem === null ? "" : `; ${problem}`}`;
+  });
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { DecoyReport } from "@lanthorn/contract/uplink";
 import type { Clock, Log } from "@lanthorn/runtime";
 import { ProbeError } from "../errors.ts";
+import { type AddressWatch, watchAddresses } from "./addresses/watch-addresses.ts";
 import { createEvidenceQueue } from "./evidence/evidence-queue.ts";
 import { createExemptions, type Exemptions } from "./ladder/exemptions.ts";
 import { createExpectedTests } from "./ladder/expected-tests.ts";
@@ -36,6 +37,9 @@ export interface OpenDecoys {
   close(): Promise<void>;
 }
 
+/** How often it is looked whether a decoy's own address came or went. */
+const LOOK_MS = 1000;
+
 interface Means {
   readonly clock: Clock;
   readonly log: Log;
@@ -49,7 +53,10 @@ interface Means {
 export async function openDecoys(settings: DecoysSettings, { clock, log, ownAddresses }: Means): Promise<OpenDecoys> {
   const ladder = createLadder();
   const [guesses, evidence, tests] = [createGuesses(), createEvidenceQueue(), createExpectedTests()];
-  const exemptions = createExemptions(settings.exempt, ownAddresses);
+  const addresses = watchAddresses(settings.addresses_directory, settings.decoys);
+  // Those that decoys take for themselves come and go: while one is there, whoever comes from it is this machine.
+  const taken = () => settings.decoys.flatMap(({ name, address }) => (addresses.reportOf(name)?.state === "taken" ? [address] : []));
+  const exemptions = createExemptions(settings.exempt, () => [...ownAddresses(), ...taken()]);
   const sessions = createSessionTable(settings.max_sessions);
   const counts = { connections: 0, failures: 0, vanished: 0 };
   const logFailure = createFailureLog(log, clock);
@@ -61,12 +68,16 @@ export async function openDecoys(settings: DecoysSettings, { clock, log, ownAddr
       logFailure(error, service);
     },
   });
-  const opened = await openPlaces(settings, serving);
+  const opened = await openPlaces(settings, { ...serving, addressProblem: addresses.problemOf });
   for (const { decoy, address, service, port, problem } of opened.places) if (problem !== null) log.error({ decoy, service, port, reason: problem }, `${address} does not serve ${service}`);
-  if (opened.places.every(({ problem }) => problem !== null)) {
+  if (opened.places.every(({ problem }) => problem !== null) && settings.decoys.every(({ own }) => own === null)) {
     await opened.close();
     throw new ProbeError("config-invalid", `no decoy can be served: ${opened.places[0]?.problem ?? ""}`);
   }
+  const endLook = clock.every(LOOK_MS, () => {
+    addresses.refresh();
+    void opened.refresh();
+  });
   const endLink = linkToDaemon({
     path: join(settings.link_directory, LINK_SOCKET), ladder, guesses, evidence, random: Math.random, clock, onExempt: exemptions.takeSite,
     onScans: createScanTaker({ places: opened.places, exemptions, ladder, clock }),
@@ -75,7 +86,7 @@ export async function openDecoys(settings: DecoysSettings, { clock, log, ownAddr
       if (place) tests.expect(name, place.port, clock.monotonic());
       return place ? { address: place.address, port: place.port, transport: isDatagramService(place.service) ? "udp" : "tcp" } : null;
     },
-    state: () => ({ ...counts, sessions: sessions.size, exempt: [...exemptions.counts()], decoys: reportDecoys(settings.decoys, opened.places) }),
+    state: () => ({ ...counts, sessions: sessions.size, exempt: [...exemptions.counts()], decoys: reportDecoys(settings.decoys, opened.places, addresses) }),
   });
   const endBait = openNameBait(settings.name_bait, {
     exemptions, ladder, clock, log, random: Math.random, taken: settings.decoys.map((decoy) => hostnameOf(decoy).toLowerCase()),
@@ -85,6 +96,7 @@ export async function openDecoys(settings: DecoysSettings, { clock, log, ownAddr
     places: opened.places, ladder, exemptions, sessions, counts,
     async close() {
       endBait();
+      endLook();
       endServing();
       await Promise.all([opened.close(), sessions.close()]);
       // Last: those who were there leave evidence.
@@ -97,7 +109,7 @@ export async function openDecoys(settings: DecoysSettings, { clock, log, ownAddr
 function serve({ callWitness, sessions, counts, clock, isBait, onFailure }: {
   readonly callWitness: CallWitness; readonly sessions: SessionTable; readonly counts: { connections: number; vanished: number }; readonly clock: Clock; readonly isBait: IsBait;
   readonly onFailure: (error: unknown, service: string) => void;
-}): readonly [PlaceDeps, () => void] {
+}): readonly [Omit<PlaceDeps, "addressProblem">, () => void] {
   const [limits, transfers] = [createAnswerLimits(), createTransferTable(clock)];
   const toWitnessed = ({ decoy, address, service, port }: OpenPlace, isProven: boolean): WitnessedPlace => ({ decoy, service, destination: address, destinationPort: port, isProven });
   return [{
@@ -122,12 +134,13 @@ function serve({ callWitness, sessions, counts, clock, isBait, onFailure }: {
 /** Beyond them they are left out of what is reported. */
 const MAX_REPORTED_PLACES = 512;
 
-function reportDecoys(decoys: readonly DecoySettings[], places: readonly ServedPlace[]): DecoyReport[] {
+function reportDecoys(decoys: readonly DecoySettings[], places: readonly ServedPlace[], { reportOf }: Pick<AddressWatch, "reportOf">): DecoyReport[] {
   let room = MAX_REPORTED_PLACES;
   return decoys.map((decoy) => {
     const own = places.filter((place) => place.decoy === decoy.name).slice(0, Math.max(0, room));
     room -= own.length;
     const services = own.map(({ service, port, problem }) => ({ service, port, problem: problem && problem.slice(0, 255) }));
-    return { name: decoy.name, address: decoy.address, persona: decoy.persona, hostname: hostnameOf(decoy), services };
+    const ownAddress = reportOf(decoy.name);
+    return { name: decoy.name, address: decoy.address, persona: decoy.persona, hostname: hostnameOf(decoy), services, ...(ownAddress && { own_address: ownAddress }) };
   });
 }

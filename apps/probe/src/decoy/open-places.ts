@@ -43,13 +43,32 @@ export interface PlaceDeps {
   readonly onVanished: () => void;
   readonly datagramDeps: (service: DatagramServiceName, placeOf: () => OpenPlace) => Omit<DatagramDeps, "read">;
   readonly onFailure: (error: unknown) => void;
+  /** Why a decoy's address is not there; null where it is. */
+  readonly addressProblem: (decoy: string) => string | null;
   readonly clock: Clock;
 }
 
-/** @returns All, those that cannot be served too, and what closes them. */
-export async function openPlaces(settings: DecoysSettings, deps: PlaceDeps): Promise<{ readonly places: readonly ServedPlace[]; close(): Promise<void> }> {
+/** All that decoys serve, what they cannot serve too. */
+interface OpenPlaces {
+  /** They change when addresses come and go. */
+  readonly places: readonly ServedPlace[];
+  /** Opens what could not be opened before, where a decoy's own address is there now. */
+  refresh(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A place at an address that a decoy takes for itself: it may come later. */
+interface LatePlace {
+  readonly index: number;
+  readonly open: () => Promise<DecoyListener>;
+  isOpen: boolean;
+}
+
+/** Opens all that can be opened now. */
+export async function openPlaces(settings: DecoysSettings, deps: PlaceDeps): Promise<OpenPlaces> {
   const listeners: DecoyListener[] = [];
   const places: ServedPlace[] = [];
+  const late: LatePlace[] = [];
   const files = createFileStore(join(settings.data_dir, "files"), deps.onFailure);
   for (const decoy of settings.decoys) {
     const persona = PERSONAS[decoy.persona];
@@ -65,8 +84,14 @@ export async function openPlaces(settings: DecoysSettings, deps: PlaceDeps): Pro
         places.push({ ...place, port, problem: `nothing here passes for the SSH of a ${decoy.persona}: leave it out, or choose another persona` });
         continue;
       }
+      const open = () => openPlace({ ...place, port }, { stage, tls }, deps);
+      if (decoy.own) {
+        late.push({ index: places.length, open, isOpen: false });
+        places.push({ ...place, port, problem: deps.addressProblem(decoy.name) });
+        continue;
+      }
       try {
-        const listener = await openPlace({ ...place, port }, { stage, tls }, deps);
+        const listener = await open();
         listeners.push(listener);
         places.push({ ...place, port: listener.port, problem: null });
       } catch (error) {
@@ -74,7 +99,31 @@ export async function openPlaces(settings: DecoysSettings, deps: PlaceDeps): Pro
       }
     }
   }
-  return { places, close: async () => void (await Promise.all(listeners.map((listener) => listener.close()))) };
+  const refresh = () => openLate(late, { places, listeners, addressProblem: deps.addressProblem });
+  await refresh();
+  return { places, refresh, close: async () => void (await Promise.all(listeners.map((listener) => listener.close()))) };
+}
+
+async function openLate(late: readonly LatePlace[], { places, listeners, addressProblem }: {
+  readonly places: ServedPlace[]; readonly listeners: DecoyListener[]; readonly addressProblem: (decoy: string) => string | null;
+}): Promise<void> {
+  for (const one of late) {
+    const place = places[one.index];
+    if (!place) continue;
+    const problem = addressProblem(place.decoy);
+    try {
+      if (problem === null && !one.isOpen) {
+        // Before it is opened: the next look may come sooner.
+        one.isOpen = true;
+        const listener = await one.open();
+        listeners.push(listener);
+        places[one.index] = { ...place, port: listener.port, problem };
+      } else if (problem !== place.problem) places[one.index] = { ...place, problem };
+    } catch (error) {
+      one.isOpen = false;
+      places[one.index] = { ...place, problem: explain(error, place.address, place.port) };
+    }
+  }
 }
 
 async function openPlace({ service, ...place }: OpenPlace, { stage, tls }: { readonly stage: Stage; readonly tls: SecureContext | null }, deps: PlaceDeps): Promise<DecoyListener> {

@@ -29,7 +29,7 @@ const report = (overrides: Partial<StatusReport> = {}): StatusReport => ({
   },
   certificate_expires_at: toInstant(clock.now()), interface: { name: "lan0", up: true, problem: null, addresses: ["10.0.0.5/24"] },
   queue: { events: 12, bytes: 4096, oldest_at: toInstant(clock.now()), dropped: 0, writable: true, in_memory: 0 },
-  hosts: { online: 2, known: 3 }, process: { cpu_percent: 0.2, rss_bytes: 80_000_000 }, alerts: ["disk"], ...overrides,
+  hosts: { online: 2, known: 3 }, process: { cpu_percent: 0.2, rss_bytes: 80_000_000 }, alerts: ["disk"], decoys: [], ...overrides,
 });
 const code = (expected: string) => expect.objectContaining({ code: expected }) as Error;
 

@@ -56,6 +56,7 @@ export function describeStatus(report: StatusReport, now: number): string {
       + `${queue.dropped} dropped`],
     ["disk", queue.writable ? "can be written" : `cannot be written; ${queue.in_memory} events wait in memory`],
     ["process", `${(report.process.rss_bytes / 1e6).toFixed(0)} MB resident, ${report.process.cpu_percent} % of a core`],
+    ...report.decoys.map((line, index): readonly [string, string] => [index === 0 ? "decoys" : "", line]),
     ["alerts", report.alerts.length === 0 ? "none" : report.alerts.join(", ")],
   ];
   return lines.map(([name, text]) => `${name.padEnd(13)}${text}`).join("\n");

@@ -26,6 +26,8 @@ export const StatusReport = z.object({
   hosts: z.object({ online: z.number(), known: z.number() }),
   process: z.object({ cpu_percent: z.number(), rss_bytes: z.number() }),
   alerts: z.array(z.string()),
+  /** A line for each decoy beside it. */
+  decoys: z.array(z.string()).default([]),
 });
 export type StatusReport = z.infer<typeof StatusReport>;
 

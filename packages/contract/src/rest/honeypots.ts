@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { HONEYPOT_FILE_DIRECTIONS, HONEYPOT_FINGERPRINTS } from "../events/honeypots.ts";
 import { HONEYPOT_STAGES } from "../events/security.ts";
-import { ExemptHours, MAX_EXEMPT_ADDRESSES, MAX_EXEMPT_PORTS } from "../uplink/decoys.ts";
+import { ExemptHours, MAX_EXEMPT_ADDRESSES, MAX_EXEMPT_PORTS, OwnAddressReport } from "../uplink/decoys.ts";
 import { Id, Instant, IpNetwork, Port, Severity } from "../values.ts";
 import { BooleanQuery, IdPageQuery, PeriodQuery } from "./envelopes.ts";
 
@@ -27,6 +27,7 @@ export const Honeypot = z.object({
     service: z.string().describe("The service, as `ssh`."), port: Port.describe("Its port."),
     problem: z.string().nullable().describe("Why it is not served. Null where it is."),
   })).describe("Its services."),
+  own_address: OwnAddressReport.nullable().describe("How its address is, where it takes one for itself, with a MAC address of its own. Null for an address of the probe's machine."),
   reported_at: Instant.nullable().describe("When the probe reported it. Null while unknown."),
   test: z.object({
     asked_at: Instant.describe("When it was asked for."), asked_by: z.string().describe("Name of the user who asked."),
@@ -42,6 +43,24 @@ export type Honeypot = z.infer<typeof Honeypot>;
 /** By site, probe and name. */
 export const HoneypotsQuery = IdPageQuery.extend(Site.shape);
 export type HoneypotsQuery = z.infer<typeof HoneypotsQuery>;
+
+/** What a decoy of a site might be, by what the inventory has most of. */
+export const HoneypotProposal = z.object({
+  id: Id.describe("The proposal's id: that of the persona at its site."),
+  site_id: Id.describe("The site."),
+  persona: z.string().describe("What the decoy would claim to be, as `nas`."),
+  name: z.string().describe("A name as those of such devices there."),
+  devices: z.int().describe("How many such devices the site has."),
+  address: z.string().nullable().describe("A free address of their planned network, with its length, as `192.0.2.50/24`. Null where no such network is planned, or none of it is free."),
+  mac_block: z.string().nullable().describe("The block of MAC addresses that most of them have, as `00:11:32`. Null where that is no maker's."),
+  reason: z.string().describe("Why, in a sentence."),
+  configuration: z.string().describe("Lines for `decoy.toml` of a machine at the site. The interface, and an address that is null, are to be filled in."),
+});
+export type HoneypotProposal = z.infer<typeof HoneypotProposal>;
+
+/** By site, that of which there are most devices first. */
+export const HoneypotProposalsQuery = IdPageQuery.extend(Site.shape);
+export type HoneypotProposalsQuery = z.infer<typeof HoneypotProposalsQuery>;
 
 /** What one source did with one decoy, until it was silent for an hour. */
 export const HoneypotSession = z.object({

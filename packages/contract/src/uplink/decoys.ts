@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { Instant, IpNetwork, Port } from "../values.ts";
+import { Instant, IpNetwork, MacAddress, Port } from "../values.ts";
 
 /** Exemptions of a site that have not expired. A probe's configuration fits a message with them. */
 export const MAX_DECOY_EXEMPTIONS = 32;
@@ -33,6 +33,19 @@ export type DecoysPart = z.infer<typeof DecoysPart>;
 
 const Count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 
+/** How far an address is that a decoy takes for itself. */
+export const OWN_ADDRESS_STATES = ["probing", "taken", "in_use", "failed"] as const;
+
+/** An address of a decoy's own, with a MAC address of its own. */
+export const OwnAddressReport = z.object({
+  interface: z.string().max(32).describe("The probe's interface on which it is."), mac: MacAddress.describe("Its MAC address."),
+  state: z.enum(OWN_ADDRESS_STATES).describe("`probing`: it is found out whether it is free. `taken`: it is the decoy's. `in_use`: another device has it, and it was left to that one. `failed`: see `problem`."),
+  used_by: MacAddress.nullable().describe("The MAC address of the device that has it. Null where none is known."),
+  is_mac_refused: z.boolean().nullable().describe("Whether the switch or the hypervisor lets no frame of the MAC address through. Null while unknown."),
+  problem: z.string().max(255).nullable().describe("Why nobody reaches it. Null where that is not known."),
+});
+export type OwnAddressReport = z.infer<typeof OwnAddressReport>;
+
 /** One decoy, as its process serves it. */
 export const DecoyReport = z.object({
   name: z.string().min(1).max(64).describe("By which it is reported."), address: z.string().max(64).describe("Its address."),
@@ -41,6 +54,7 @@ export const DecoyReport = z.object({
     service: z.string().max(64).describe("The service, as `ssh`."), port: Port.describe("Its port."),
     problem: z.string().max(255).nullable().describe("Why it is not served. Null where it is."),
   })).max(MAX_SERVICES).describe("Its services."),
+  own_address: OwnAddressReport.optional().describe("Of a decoy that takes its address for itself. Left out for an address of the probe's machine."),
 });
 export type DecoyReport = z.infer<typeof DecoyReport>;
 

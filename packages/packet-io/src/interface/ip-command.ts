@@ -10,19 +10,29 @@ const TIMEOUT_MS = 10_000;
 export type IpRecord = Readonly<Record<string, unknown>>;
 
 /**
+ * Runs `ip` with these arguments.
+ * @param about The interface asked about, for the error when there is none.
+ * @returns What it wrote.
+ * @throws PacketIoError `interface-missing` or `facts-unavailable`.
+ */
+export function runIp(args: readonly string[], about: string | null): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile("ip", [...args], { maxBuffer: OUTPUT_BYTES, timeout: TIMEOUT_MS }, (error, stdout, stderr) => {
+      if (!error) return resolve(stdout);
+      if (about !== null && /does not exist|Cannot find device|not a valid ifname/.test(stderr)) return reject(linkError(about, "missing"));
+      const action = error.code === "ENOENT" ? "install iproute2" : stderr.trim() || error.message;
+      reject(new PacketIoError("facts-unavailable", `cannot run ip ${args.filter((word) => word !== "-j").join(" ")}: ${action}`, { cause: error }));
+    });
+  });
+}
+
+/**
  * Runs `ip -j` with these arguments.
  * @param about The interface asked about, for the error when there is none.
  * @throws PacketIoError `interface-missing` or `facts-unavailable`.
  */
 export async function readIpRecords(args: readonly string[], about: string | null): Promise<readonly IpRecord[]> {
-  const output = await new Promise<string>((resolve, reject) => {
-    execFile("ip", ["-j", ...args], { maxBuffer: OUTPUT_BYTES, timeout: TIMEOUT_MS }, (error, stdout, stderr) => {
-      if (!error) return resolve(stdout);
-      if (about !== null && /does not exist|Cannot find device|not a valid ifname/.test(stderr)) return reject(linkError(about, "missing"));
-      const action = error.code === "ENOENT" ? "install iproute2" : stderr.trim() || error.message;
-      reject(new PacketIoError("facts-unavailable", `cannot run ip ${args.join(" ")}: ${action}`, { cause: error }));
-    });
-  });
+  const output = await runIp(["-j", ...args], about);
   if (output.trim() === "") return [];
   try {
     const parsed: unknown = JSON.parse(output);

@@ -57,8 +57,8 @@ function honeypotsOf(probe: ReportingProbe): readonly Omit<Honeypot, "test">[] {
   const read = Reported.safeParse(probe.health === null ? null : parseJson(probe.health));
   if (!read.success || read.data.decoys === undefined) return [];
   const { at = null, decoys: { is_running: isRunning, decoys } } = read.data;
-  return decoys.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(({ name, persona, hostname, address, services }) => ({
-    id: derivedId("honeypot", probe.id, name), site_id: probe.site_id, probe_id: probe.id, name, persona, hostname, address, services, reported_at: at,
+  return decoys.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(({ name, persona, hostname, address, services, own_address: ownAddress = null }) => ({
+    id: derivedId("honeypot", probe.id, name), site_id: probe.site_id, probe_id: probe.id, name, persona, hostname, address, services, own_address: ownAddress, reported_at: at,
     state: probe.presence !== "online" ? "silent" : isRunning ? stateOf(services) : "stopped",
   }));
 }

@@ -53,6 +53,9 @@ describe("the decoys of a site", () => {
     const decoy = (address: string, name: string) => ({ persona: "nas", hostname: "files", services: [], address, name });
     await probe.report({ decoys: { ...report, decoys: [decoy("192.0.2.9", "files2"), decoy("2001:DB8::00:9", "six"), decoy("nonsense", "none")] } });
     await expect.poll(kept).toEqual([["192.0.2.9", true, "files2"], ["2001:db8::9", true, "six"]]);
+    const own = (state: "probing" | "in_use" | "failed") => ({ own_address: { interface: "eth0", mac: "00:11:32:00:00:01", state, used_by: null, is_mac_refused: null, problem: null } });
+    await probe.report({ decoys: { ...report, decoys: [{ ...decoy("192.0.2.9", "files2"), ...own("probing") }, { ...decoy("192.0.2.11", "files4"), ...own("in_use") }, { ...decoy("192.0.2.12", "files5"), ...own("failed") }] } });
+    await expect.poll(kept).toEqual([["192.0.2.9", true, "files2"]]);
     await probe.report({});
     await probe.report({ decoys: { ...report, is_running: false, decoys: [decoy("192.0.2.10", "files3")] } });
     await expect.poll(kept).toEqual([["192.0.2.10", true, "files3"]]);

@@ -15,6 +15,8 @@ import { createHoneypotEvidenceService } from "./evidence/service.ts";
 import { createEvidenceStore } from "./evidence/store.ts";
 import { createExemptionsService, type ExemptionsService } from "./exemptions/service.ts";
 import { createExemptionsStore } from "./exemptions/store.ts";
+import { createProposalsService } from "./proposals/service.ts";
+import { createProposalsStore } from "./proposals/store.ts";
 import { forgetOld } from "./retention-store.ts";
 import { honeypotsRoutes } from "./routes.ts";
 import { createHoneypotReaction } from "./sessions/reaction.ts";
@@ -32,10 +34,11 @@ const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
 /** Sessions, credentials that were tried, and evidence. */
 const KEEP_DAYS = 90;
 
-/** @param deps.onConfigured After the exemptions of a site have changed; nobody waits for it, so it must not reject. */
+/** @param deps.freeAddress An address of the plan that nobody has. @param deps.onConfigured After the exemptions of a site have changed; nobody waits for it, so it must not reject. */
 export function openHoneypots(deps: {
   readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly sealing: Sealing; readonly audit: Audit; readonly clock: Clock; readonly log: Log;
   readonly onConfigured: (siteId: string) => Promise<void>; readonly broker: Pick<Broker, "publish">;
+  readonly freeAddress: Parameters<typeof createProposalsService>[0]["freeAddress"];
 }): Honeypots {
   const { sealing, audit, clock, log } = deps;
   const [sessions, credentials, evidence] = [createSessionsStore(deps), createCredentialsStore(deps), createEvidenceStore(deps)];
@@ -50,7 +53,7 @@ export function openHoneypots(deps: {
   return {
     name: "honeypots", mount: "gateway",
     routes: [honeypotsRoutes({
-      decoys, tests, exemptions, sessions: createSessionsService({ store: sessions, evidence, clock }), evidence: createHoneypotEvidenceService({ store: evidence, sessions, audit }),
+      decoys, tests, exemptions, proposals: createProposalsService({ ...deps, store: createProposalsStore(deps) }), sessions: createSessionsService({ store: sessions, evidence, clock }), evidence: createHoneypotEvidenceService({ store: evidence, sessions, audit }),
       credentials: createHoneypotCredentialsService({ store: credentials, sessions, sealing, audit }),
     })],
     reactions: { honeypots: createHoneypotReaction(passwordSeals(sealing)) }, passwordKey: sealing.publicKey,

@@ -6,12 +6,14 @@ import type { HoneypotCredentialsService } from "./credentials/service.ts";
 import type { DecoysService } from "./decoys.ts";
 import type { HoneypotEvidenceService } from "./evidence/service.ts";
 import type { ExemptionsService } from "./exemptions/service.ts";
+import type { ProposalsService } from "./proposals/service.ts";
 import type { TestsService } from "./tests/service.ts";
 import type { SessionsService } from "./sessions/service.ts";
 
 const { endpoint, routes } = endpointsOf<{
   readonly decoys: DecoysService;
   readonly tests: TestsService;
+  readonly proposals: ProposalsService;
   readonly sessions: SessionsService;
   readonly exemptions: ExemptionsService;
   readonly evidence: HoneypotEvidenceService;
@@ -24,6 +26,12 @@ export const honeypotsRoutes = routes(
     summary: "List decoys", description: "As the probes beside them reported them within the last half minute. Decoys are set up in the file `decoy.toml` of their machine.",
     answer: "Decoys by site, probe and name",
   }, async (c, { decoys }) => c.json(toAnswer(await decoys.list(identityOf(c).tenantId, c.req.valid("query"))), 200)),
+  endpoint("sensors:read", honeypotsOperations.listHoneypotProposals, {
+    summary: "List what decoys might be",
+    description: "By what the inventory has most of at each site: a decoy among many of its kind is believed. Only kinds that a persona plays without contradicting itself, of which there are at least two, at most 100. "
+    + "The address is free in the plan of IPAM and reserved for nobody: the decoy's machine looks again whether somebody has it before it takes it.",
+    answer: "Proposals by site, that of which there are most devices first",
+  }, async (c, { proposals }) => c.json(toAnswer(await proposals.list(identityOf(c).tenantId, c.req.valid("query"))), 200)),
   endpoint("sensors:read", honeypotsOperations.listHoneypotSessions, {
     summary: "List what was done at decoys",
     description: "One session for each source and decoy, until the source was silent for an hour. Sessions are kept for 90 days, and at most 10,000 for a site: beyond them the oldest go.",

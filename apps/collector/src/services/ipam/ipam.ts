@@ -9,6 +9,7 @@ import { addressesRoutes } from "./address-routes.ts";
 import { createAddressesService } from "./addresses-service.ts";
 import { createConflictWatch } from "./conflict-watch.ts";
 import { listConflicts } from "./conflicts.ts";
+import { createFreeAddressFinder, type FindFreeAddress } from "./free-address.ts";
 import { createIpamImporter } from "./import.ts";
 import { createPrefixesService } from "./prefixes-service.ts";
 import { prefixesRoutes } from "./prefix-routes.ts";
@@ -18,7 +19,7 @@ import { createIpamStore } from "./store/plan.ts";
 export function createIpam(deps: {
   readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit; readonly clock: Clock; readonly logger: Log;
   readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
-}): ServiceModule & { readonly conflicts: Job<void> } {
+}): ServiceModule & { readonly conflicts: Job<void>; readonly freeAddress: FindFreeAddress } {
   const parts = { ...deps, store: createIpamStore(deps) };
   const importer = createIpamImporter(parts);
   const conflicts = createConflictWatch(parts);
@@ -30,6 +31,6 @@ export function createIpam(deps: {
         service: createAddressesService(parts), importer, listConflicts: (tenantId, query) => listConflicts(parts.store, tenantId, query),
       }),
     ],
-    conflicts, jobs: [conflicts],
+    conflicts, jobs: [conflicts], freeAddress: createFreeAddressFinder(parts),
   };
 }

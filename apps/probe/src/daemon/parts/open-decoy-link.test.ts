@@ -26,7 +26,7 @@ test("a password that was tried is in none of the queue's files in clear, not wh
   const outbox = createOutbox({ db, clock: systemClock, log: silentLog, budgetBytes: 1e9, onAppended: () => undefined });
   const link = openDecoyLink({
     configuration: { decoy: { directory: folder }, collector: { mqtt_url: "mqtts://127.0.0.1" } }, replay: null, random: Math.random, clock: systemClock, log: silentLog, lifecycle,
-  } as unknown as RoundContext, { db, outbox }, () => "");
+  } as unknown as RoundContext, { db, outbox }, { macAt: () => "", onDecoys: () => undefined });
   link?.sealFor(hpkePublicKey(new Uint8Array(32).fill(7)).toString("base64"));
   await new Promise<void>((resolve) => {
     const decoys = linkBySocket<ToDecoys, FromDecoys>({

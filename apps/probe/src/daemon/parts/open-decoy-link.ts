@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import type { HoneypotHit } from "@lanthorn/contract/uplink";
+import type { DecoyReport, HoneypotHit } from "@lanthorn/contract/uplink";
 import { openCapture } from "@lanthorn/packet-io";
 import { toInstant } from "@lanthorn/runtime";
 import { createCollectorExemption } from "../../decoy/link/collector-exemption.ts";
@@ -17,8 +17,10 @@ import { createTriedPasswords, type TriedPasswords } from "./tried-passwords.ts"
 /** What the decoys of this machine see, and for whom the passwords that are tried at them are sealed. */
 export interface DecoyLink extends DecoysListener, Pick<TriedPasswords, "sealFor"> {}
 
-/** Takes what the decoys of this machine see. @returns Null where none are installed. */
-export function openDecoyLink({ configuration, identity, replay, random, clock, log, lifecycle }: RoundContext, { db, outbox }: Queue, macAt: (ip: string) => string): DecoyLink | null {
+/** Takes what the decoys of this machine see. @param deps.onDecoys They are otherwise than before, or their addresses are. @returns Null where none are installed. */
+export function openDecoyLink({ configuration, identity, replay, random, clock, log, lifecycle }: RoundContext, { db, outbox }: Queue, { macAt, onDecoys }: {
+  readonly macAt: (ip: string) => string; readonly onDecoys: () => void;
+}): DecoyLink | null {
   const { directory } = configuration.decoy;
   if (directory === null || replay !== null || !existsSync(directory)) return null;
   const publisher = createPublisher({ db, outbox, log, what: "hits of decoys" });
@@ -28,13 +30,13 @@ export function openDecoyLink({ configuration, identity, replay, random, clock, 
     onHit: (hit) => publisher.publish([{ type: "honeypot_hit", occurred_at: toInstant(Math.min(hit.last_at, clock.now())), data: toEvent(hit, macAt(hit.source_ip)) }]),
     onCredentials: (data) => publisher.publish([{ type: "honeypot_credentials", occurred_at: toInstant(clock.now()), data: passwords.seal(data) }]),
     onEvidence: (data) => publisher.publish([{ type: "honeypot_evidence", occurred_at: toInstant(clock.now()), data }]),
-    collector: collector.now, clock, log,
+    collector: collector.now, onDecoys, clock, log,
   });
   const scans = watchScans({
-    openCapture, interfaces: networkInterfaces, send: listener.scanned, random, clock, log,
+    openCapture, interfaces: () => interfacesBelow(networkInterfaces(), listener.state()?.decoys ?? []), send: listener.scanned, random, clock, log,
     addresses() {
       const state = listener.state();
-      return state?.is_running === true ? state.decoys.map(({ address }) => address) : [];
+      return state?.is_running === true ? state.decoys.filter(({ own_address: own }) => own === undefined || own.state === "taken").map(({ address }) => address) : [];
     },
   });
   lifecycle.onClose("scans of decoys", async () => {
@@ -43,6 +45,17 @@ export function openDecoyLink({ configuration, identity, replay, random, clock, 
   });
   lifecycle.onClose("the decoys' socket", () => listener.close());
   return { ...listener, sealFor: passwords.sealFor };
+}
+
+type Interfaces = Readonly<Record<string, readonly { readonly address: string }[] | undefined>>;
+
+/** An address that a decoy has for itself is on a link of its own, whose frames the interface below carries: one capture there is that of all of them. */
+function interfacesBelow(interfaces: Interfaces, decoys: readonly DecoyReport[]): Interfaces {
+  const own = decoys.flatMap(({ address, own_address: report }) => (report ? [{ address, parent: report.interface }] : []));
+  const isOwn = ({ address }: { readonly address: string }) => own.some((one) => one.address === address);
+  return Object.fromEntries(Object.entries(interfaces).map(([name, addresses = []]) => [
+    name, [...addresses.filter((one) => !isOwn(one)), ...own.filter(({ parent }) => parent === name).map(({ address }) => ({ address }))],
+  ]));
 }
 
 function toEvent(hit: ReportedHit, mac: string): HoneypotHit {

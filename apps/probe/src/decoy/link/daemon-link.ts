@@ -12,6 +12,8 @@ import { type FromDecoys, type ReportedState, ToDecoys, type TrialPlace } from "
 const FLUSH_MS = 250;
 const STATE_MS = 10_000;
 const MAX_LAST_FLUSHES = 64;
+/** An address that a decoy takes for itself is announced some seconds after it is found free: the collector is to know it before. */
+const CHANGE_MS = 1000;
 
 /**
  * Begins at once.
@@ -25,7 +27,12 @@ export function linkToDaemon({ path, ladder, guesses, evidence, state, onExempt,
   readonly onTest: (decoy: string) => TrialPlace | null;
   readonly random: () => number; readonly clock: Pick<Clock, "after" | "every" | "monotonic">;
 }): () => void {
-  const sendState = () => link.send({ kind: "state", state: state() });
+  let said = "";
+  const sendState = () => {
+    const now = state();
+    said = JSON.stringify(now.decoys);
+    link.send({ kind: "state", state: now });
+  };
   const link = linkBySocket<ToDecoys, FromDecoys>({
     path, incoming: ToDecoys, random, clock, onOpen: sendState,
     onMessage(message) {
@@ -55,7 +62,10 @@ export function linkToDaemon({ path, ladder, guesses, evidence, state, onExempt,
     evidence.flush(clock.monotonic(), (number, one) => send({ kind: "evidence", number, evidence: one }));
     return sent > 0;
   };
-  const ends = [clock.every(FLUSH_MS, flush), clock.every(STATE_MS, sendState)];
+  const sendChange = () => {
+    if (JSON.stringify(state().decoys) !== said) sendState();
+  };
+  const ends = [clock.every(FLUSH_MS, flush), clock.every(STATE_MS, sendState), clock.every(CHANGE_MS, sendChange)];
   return () => {
     for (const end of ends) end();
     // What waits goes out as far as the daemon takes it.

@@ -27,11 +27,12 @@ const LOG_MS = 60_000;
  * Begins at once, and tries again where it cannot.
  * @param deps.collector The collector as one who is exempt, as far as it is known where it is.
  * @param deps.onHit False where it could not be written down: the decoys keep it. @param deps.onCredentials Likewise. @param deps.onEvidence Likewise.
+ * @param deps.onDecoys They begin, or are otherwise than before: what they serve, and where.
  */
 export function listenForDecoys(path: string, deps: {
   readonly onHit: (hit: ReportedHit) => boolean; readonly onCredentials: (credentials: HoneypotCredentials) => boolean;
   readonly onEvidence: (evidence: HoneypotEvidence) => boolean;
-  readonly collector: () => readonly DecoyExemption[]; readonly clock: Pick<Clock, "after" | "monotonic">; readonly log: Pick<Log, "warn">;
+  readonly onDecoys?: () => void; readonly collector: () => readonly DecoyExemption[]; readonly clock: Pick<Clock, "after" | "monotonic">; readonly log: Pick<Log, "warn">;
 }): DecoysListener {
   let state: ReportedState | null = null;
   let isRunning = false;
@@ -52,7 +53,9 @@ export function listenForDecoys(path: string, deps: {
     onMessage(message, answer) {
       if (message.kind === "state") {
         // Whoever begins says how it is, and does not know yet who is exempt.
+        const isChanged = !isRunning || !isDeepStrictEqual(state?.decoys, message.state.decoys);
         [state, isRunning] = [message.state, true];
+        if (isChanged) deps.onDecoys?.();
         answer(toMessage());
       } else if (message.kind === "hit") {
         if (!isTaken(message.hit, deps.onHit)) return;

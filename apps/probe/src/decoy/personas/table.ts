@@ -6,6 +6,11 @@ export const PERSONA_NAMES = ["linux", "nas", "database", "printer", "switch", "
 /** One of `PERSONA_NAMES`. */
 export type PersonaName = (typeof PERSONA_NAMES)[number];
 
+/** A block of MAC addresses of who makes such things; virtual machines where these are what a site has most of. @see https://standards-oui.ieee.org */
+export const MAKERS: Readonly<Record<PersonaName, string>> = {
+  linux: "00:50:56", nas: "00:11:32", database: "00:50:56", printer: "3c:d9:2b", switch: "00:1b:54", camera: "c0:56:e3", windows: "00:15:5d",
+};
+
 const PORTS: Readonly<Record<Exclude<ServiceName, "banner" | "tarpit">, number>> = {
   ssh: 22, telnet: 23, ftp: 21, http: 80, https: 443, smtp: 25, pop3: 110, imap: 143, mysql: 3306, postgres: 5432, redis: 6379, memcached: 11_211, vnc: 5900, print: 9100,
   mongodb: 27_017, mssql: 1433, ldap: 389, git: 9418, mqtt: 1883, ipp: 631, proxy: 3128, snmp: 161, tftp: 69, ntp: 123, sip: 5060, smb2: 445, rdp: 3389, winrm: 5985,

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { Id } from "../../values.ts";
 import { listEnvelope } from "../envelopes.ts";
 import {
-  Honeypot, HoneypotCredential, HoneypotCredentialRevealed, HoneypotCredentialsQuery, HoneypotExemption, HoneypotExemptionCreate, HoneypotExemptionsQuery, HoneypotFile,
+  Honeypot, HoneypotCredential, HoneypotCredentialRevealed, HoneypotCredentialsQuery, HoneypotExemption, HoneypotExemptionCreate, HoneypotExemptionsQuery, HoneypotFile, HoneypotProposal, HoneypotProposalsQuery,
   HoneypotSession, HoneypotSessionDetail, HoneypotSessionsQuery, HoneypotsQuery, HoneypotTranscripts, HoneypotTranscriptsQuery,
 } from "../honeypots.ts";
 import { operations } from "../operation.ts";
@@ -17,6 +17,7 @@ export const honeypotsOperations = operations({
   listHoneypots: { target: "GET /honeypots", query: HoneypotsQuery, status: 200, answer: listEnvelope(Honeypot) },
   readHoneypot: { target: "GET /honeypots/{honeypot_id}", params: OfHoneypot, status: 200, answer: Honeypot },
   testHoneypot: { target: "POST /honeypots/{honeypot_id}/test", params: OfHoneypot, status: 202, answer: Honeypot },
+  listHoneypotProposals: { target: "GET /honeypots/proposals", query: HoneypotProposalsQuery, status: 200, answer: listEnvelope(HoneypotProposal) },
   listHoneypotSessions: { target: "GET /honeypots/sessions", query: HoneypotSessionsQuery, status: 200, answer: listEnvelope(HoneypotSession) },
   readHoneypotSession: { target: "GET /honeypots/sessions/{honeypot_session_id}", params: OfSession, status: 200, answer: HoneypotSessionDetail },
   readHoneypotTranscripts: {

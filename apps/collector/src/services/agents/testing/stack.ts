@@ -36,6 +36,8 @@ import { type Ids, openIds } from "../../ids/open.ts";
 import { createPublication } from "../../bundles/publish.ts";
 import { openAnomalies } from "../../anomalies/open.ts";
 import { openGuards } from "../../guards/open.ts";
+import { createFreeAddressFinder } from "../../ipam/free-address.ts";
+import { createIpamStore } from "../../ipam/store/plan.ts";
 import { openHoneypots } from "../../honeypots/open.ts";
 import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "../../sites/service.ts";
 import { sitesRoutes } from "../../sites/routes.ts";
@@ -111,7 +113,7 @@ export async function startStack(options: {
   const audit = createAudit({ clock });
   const sealing = createSealing(options.keyring ?? singleKey(new Uint8Array(32).fill(3)));
   const onSite = (site: string) => ingest.configured({ siteId: site });
-  const honeypots = openHoneypots({ ...database, sealing, audit, clock, log: silentLog, broker, onConfigured: onSite });
+  const honeypots = openHoneypots({ ...database, sealing, audit, clock, log: silentLog, broker, onConfigured: onSite, freeAddress: createFreeAddressFinder({ ...database, store: createIpamStore(database), clock }) });
   const anomalies = openAnomalies({
     ...database, audit, clock, log: silentLog, onConfigured: onSite, resolveAlert: () => Promise.resolve(), ask: (...given) => pcap.ask(...given), capturesOf: (...given) => pcap.capturesOf(...given), publishCountries: () => Promise.resolve(true),
   }, { keepDays: 90 });

@@ -32,7 +32,9 @@ export function createDecoyAddresses({ db, clock, log }: { readonly db: Kysely<S
       return;
     }
     const rows = new Map<string, DecoyAddressRow>();
-    for (const { address, name } of decoys.decoys) {
+    for (const { address, name, own_address: own } of decoys.decoys) {
+      // One that the decoy was refused is its owner's, who is a device as others.
+      if (own && own.state !== "taken" && own.state !== "probing") continue;
       const place = parseNetwork(address);
       if (place === null || place.hostBits !== 0) continue;
       const ip = addressOf(place.first);
