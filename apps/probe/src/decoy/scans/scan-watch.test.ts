@@ -117,6 +117,11 @@ test("what is no scan is silent: connections and what is left of them, this mach
     hear(packet(DECOY, SOURCE, IP_PROTOCOL.icmpv4, encodeIcmpv4({ kind: "error", type: 3, code: 3, parameter: 0, original: datagram(SOURCE, DECOY, 53, port) })));
     hear(datagram(SOURCE, DECOY, 53, port));
   }
+  // A lease that nobody of this machine listens for.
+  for (const [from, port] of [[67, 68], [547, 546]] as const) {
+    hear(datagram(SOURCE, DECOY, from, port));
+    hear(packet(DECOY, SOURCE, IP_PROTOCOL.icmpv4, encodeIcmpv4({ kind: "error", type: 3, code: 3, parameter: 0, original: datagram(SOURCE, DECOY, from, port) })));
+  }
   send(80, rst, { sequence: 1 });
   hear(packet(DECOY, SOURCE, IP_PROTOCOL.icmpv4, encodeIcmpv4({ kind: "echo-request", identifier: 1, sequenceNumber: 1, data: new Uint8Array(0) })));
   hear(packet(SOURCE, "192.0.2.10", IP_PROTOCOL.icmpv4, encodeIcmpv4({ kind: "echo-request", identifier: 1, sequenceNumber: 1, data: new Uint8Array(0) })));

@@ -2,7 +2,7 @@
  * Notices scans at decoys' addresses by their frames, and by how this machine answers: a port that was looked at and not used. Connections are the decoys'
  * process's own to report.
  */
-import { decodeFrame, type Frame, formatIp, LINK_TYPE, TCP_FLAG } from "@lanthorn/packets";
+import { decodeFrame, DHCP_PORT, type Frame, formatIp, LINK_TYPE, TCP_FLAG } from "@lanthorn/packets";
 import { createBoundedMap } from "../../bounded-map.ts";
 import { createLookTable, type LookTable } from "./look-table.ts";
 import { createPortCount } from "./port-count.ts";
@@ -40,6 +40,13 @@ const PING_IPV6 = 128;
 const ICMP_HEADER = 8;
 const FLAGS = TCP_FLAG.fin | TCP_FLAG.syn | TCP_FLAG.rst | TCP_FLAG.psh | TCP_FLAG.ack | TCP_FLAG.urg;
 
+/** An answer of a DHCP server: the probe asks for servers in frames, so that nobody of this machine listens for it. RFC 2131 section 4.1, RFC 8415 section 7.2. */
+const LEASES: Readonly<Record<number, number>> = { [DHCP_PORT.server]: DHCP_PORT.client, 547: 546 };
+
+function isLease(sourcePort: number, port: number): boolean {
+  return LEASES[sourcePort] === port;
+}
+
 /** A source's end and a decoy's, without ports in its key. */
 interface Ends {
   readonly source: string;
@@ -72,14 +79,14 @@ export function createScanWatch({ addresses, random }: { readonly addresses: () 
     if (frame.transport === "tcp") return tcp.incoming(frame, ends, atMs);
     const isPing = frame.transport === "icmpv4" ? PINGS_IPV4.has(frame.icmpType) : frame.transport === "icmpv6" && frame.icmpType === PING_IPV6;
     if (isPing) return looks.add({ ...ends, kind: "ping", sourcePort: 0, port: 0 }, atMs);
-    if (frame.transport !== "udp" || frame.destinationPort > LAST_SYSTEM_PORT) return;
+    if (frame.transport !== "udp" || frame.destinationPort > LAST_SYSTEM_PORT || isLease(frame.sourcePort, frame.destinationPort)) return;
     for (const port of udp.add(ends, frame.destinationPort, atMs)) looks.add({ ...ends, kind: "udp-scan", sourcePort: frame.sourcePort, port }, atMs);
   };
   const outgoing = (frame: Frame, ends: Ends, atMs: number) => {
     if (frame.transport === "tcp") return tcp.outgoing(frame, ends, atMs);
     const refused = frame.transport === "icmpv4" || frame.transport === "icmpv6" ? readRefused(frame) : null;
     // What comes too late is an answer to a question of this machine's own.
-    if (refused && refused.port < FIRST_CLIENT_PORT) looks.add({ ...ends, kind: "udp-scan", ...refused }, atMs);
+    if (refused && refused.port < FIRST_CLIENT_PORT && !isLease(refused.sourcePort, refused.port)) looks.add({ ...ends, kind: "udp-scan", ...refused }, atMs);
   };
   return {
     onFrame({ bytes, wireLength, atMicroseconds }) {
