@@ -184,14 +184,16 @@ describe("what systemd/install.sh puts below a folder", () => {
   test("is decoys, too, where somebody asks for them, in a unit with as few rights", async () => {
     await runCommand("systemd/install.sh", ["decoy", "--root", root], { cwd: REPOSITORY, timeoutMs: 180_000 });
     const file = installed("etc/lanthorn/decoy.toml");
-    writeFileSync(file, readFileSync(file, "utf8").replaceAll(/^# (?=\[\[|[a-z]+ = )/gm, ""));
+    writeFileSync(file, readFileSync(file, "utf8").replaceAll(/^# (?=\[|[a-z]+ = )/gm, ""));
     expect(await tryCommand(installed("usr/lib/lanthorn/bin/lanthorn-probe"), ["--check-config", "decoy", "--config", file])).toMatchObject({ code: 0, stderr: "" });
     if (canAnalyze) {
-      const { stdout } = await analyze("security", "--offline=true", "--no-pager", installed("usr/lib/systemd/system/lanthorn-decoy.service"));
-      expect(Number(/Overall exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1])).toBeLessThanOrEqual(MAX_EXPOSED);
+      for (const unit of ["lanthorn-decoy.service", "lanthorn-decoy-addresses.service"]) {
+        const { stdout } = await analyze("security", "--offline=true", "--no-pager", installed(`usr/lib/systemd/system/${unit}`));
+        expect(Number(/Overall exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1])).toBeLessThanOrEqual(MAX_EXPOSED);
+      }
     }
     await runCommand("systemd/uninstall.sh", ["decoy", "--purge", "--root", root], { cwd: REPOSITORY });
-    expect(pathsBelow(root).filter((path) => path.includes("decoy.") && !path.includes("/usr/lib/lanthorn"))).toEqual([]);
+    expect(pathsBelow(root).filter((path) => /decoy(?:-addresses)?\./.test(path) && !path.includes("/usr/lib/lanthorn"))).toEqual([]);
   }, 200_000);
 
   test("goes again with systemd/uninstall.sh, all but configuration and state, and those with --purge", async () => {

@@ -7,6 +7,7 @@ import { SeverityMark } from "../parts/mark.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { Page, Panel } from "../parts/page.tsx";
 import { useSession } from "../session/use-session.ts";
+import { ChangesPanel } from "./changes.tsx";
 import styles from "./overview-page.module.css";
 import { SitesTable } from "./sites-table.tsx";
 import { Tiles } from "./tiles.tsx";
@@ -29,6 +30,7 @@ export function OverviewPage() {
     <Page title="Overview">
       {sites.data?.some(({ probes }) => probes.silent > 0) && <SilentProbes sites={sites.data} />}
       <Tiles siteId={siteId} sites={sites.data} />
+      <ChangesPanel siteId={siteId} sites={sites.data ?? []} />
       <div className={styles["columns"]}>
         <div className={styles["column"]}>
           <Panel title="Most urgent" isFlush>

@@ -13,6 +13,8 @@ export interface Session {
   readonly url: string;
   /** `starting` until it is known whether the browser keeps a session. */
   state(): "starting" | "in" | "out" | "ended";
+  /** Until when requests wait for the API's limit of a minute, in milliseconds since the epoch; 0 where none does. */
+  heldUntil(): number;
   subscribe(listener: () => void): () => void;
   /** Goes on with the session that the browser keeps, where it keeps one. */
   resume(): Promise<void>;
@@ -32,13 +34,28 @@ export function createSession(deps: {
   let state: ReturnType<Session["state"]> = "starting";
   let cancelRefresh = () => {};
   const listeners = new Set<() => void>();
-  const pace = createPace(deps);
+  let heldUntil = 0;
+  const notify = () => {
+    for (const listener of listeners) listener();
+  };
+  const pace = createPace({
+    ...deps,
+    onHeld(until) {
+      heldUntil = until;
+      notify();
+      deps.after(until - deps.now(), () => {
+        if (heldUntil !== until) return;
+        heldUntil = 0;
+        notify();
+      });
+    },
+  });
 
   const enter = (next: typeof state, nextToken: string | null) => {
     state = next;
     token = nextToken;
     if (nextToken === null) cancelRefresh();
-    for (const listener of listeners) listener();
+    notify();
   };
   const options: TransportOptions = {
     url: deps.url, token: () => token,
@@ -46,7 +63,7 @@ export function createSession(deps: {
       await pace.take();
       const answer = await deps.fetch(url, init);
       if (token === null || init.headers["authorization"] !== `Bearer ${token}`) return answer;
-      pace.learn(answer.headers.get("x-ratelimit-remaining"));
+      pace.learn(answer.headers);
       // The token has ended, or was revoked. A login that is refused is no end of one.
       if (answer.status === 401) enter("ended", null);
       return answer;
@@ -73,7 +90,7 @@ export function createSession(deps: {
     rest, url: deps.url,
     readTagged: (read) => readTagged(options, read),
     ifMatch: (etag) => createRestClient({ ...options, ifMatch: () => etag }),
-    state: () => state,
+    state: () => state, heldUntil: () => heldUntil,
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

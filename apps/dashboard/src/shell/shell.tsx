@@ -3,6 +3,7 @@ import { useMemo, useState } from "react";
 import { type Command, useCommands, useKeyboard } from "../keyboard/commands.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon, Lantern } from "../parts/icon.tsx";
+import { HeldNote } from "../states/held-note.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { NAV_ITEMS } from "./nav.ts";
 import { Palette } from "./palette.tsx";
@@ -33,7 +34,7 @@ export function Shell() {
         </button>
         <PreferencesMenu onHelp={() => setOpen("help")} />
       </header>
-      <main className={styles["main"]} id="content" tabIndex={-1}><Outlet /></main>
+      <main className={styles["main"]} id="content" tabIndex={-1}><HeldNote /><Outlet /></main>
       {open === "palette" && <Palette onClose={() => setOpen(null)} />}
       {open === "help" && <HelpDialog onClose={() => setOpen(null)} />}
     </div>

@@ -39,8 +39,8 @@ function textOf({ code, message, details }: ClientError): string {
   return message;
 }
 
-/** @returns Seconds that are left, drawn again each second. */
-function useCountdown(seconds: number, of: unknown): number {
+/** @returns Seconds that are left, drawn again each second. @param of Begins anew with another one. */
+export function useCountdown(seconds: number, of: unknown): number {
   const [left, setLeft] = useState(seconds);
   useEffect(() => {
     setLeft(seconds);
