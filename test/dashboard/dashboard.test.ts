@@ -313,19 +313,4 @@ describe("the dashboard", () => {
     expect(asked.map((url) => new URL(url).searchParams.get("page"))).toEqual(["1"]);
     await context.close();
   });
-
-  test("the overview counts what changed since a person said that it was seen", async () => {
-    const { page, context, faults } = await browser.open();
-    await logIn(page, collector.url, ADMIN);
-    await page.getByRole("link", { name: "new devices" }).waitFor();
-    await page.getByRole("button", { name: "I have seen it" }).press("Enter");
-    await page.getByRole("link", { name: "new devices" }).waitFor({ state: "detached" });
-    expect((await collector.rest.readPreferences()).last_seen).toEqual(expect.any(String));
-    probe.say(found("10.9.42.1", "02:00:5e:10:42:01", "after"));
-    await waitFor("the device", () => (probe.acknowledged() === probe.said() ? true : null));
-    await page.reload();
-    await page.getByRole("link", { name: "1 new device", exact: true }).waitFor();
-    expect(faults).toEqual([]);
-    await context.close();
-  });
 });

@@ -3,7 +3,7 @@ import { useMemo, useState } from "react";
 import { type Command, useCommands, useKeyboard } from "../keyboard/commands.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon, Lantern } from "../parts/icon.tsx";
-import { HeldNote } from "../states/held-note.tsx";
+import { HeldNote } from "./held-note.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { NAV_ITEMS } from "./nav.ts";
 import { Palette } from "./palette.tsx";
