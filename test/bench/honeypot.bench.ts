@@ -15,7 +15,7 @@ import { CLIENT_PACKAGES, CLIENTS, type DecoyClient } from "./honeypot-clients.t
 import { type Arrived, type HitReceiver, receiveHits } from "./honeypot-webhook.ts";
 
 const GUESSES = 1000;
-const FLOOD = { sources: 500, perSource: 10, perSecond: 1000 } as const;
+const FLOOD = { sources: 500, perSource: 10, perSecond: 1100 } as const;
 const SESSIONS = 500;
 const SESSION_SECONDS = 20;
 const SETTLE_MS = 10_000;
