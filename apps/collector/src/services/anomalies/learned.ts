@@ -35,6 +35,15 @@ interface Shape<T> {
   safeParse(data: unknown): { readonly success: true; readonly data: T } | { readonly success: false };
 }
 
+/** A change of what a probe learned. */
+interface Change<C extends keyof typeof BEHAVIOUR_COMMANDS> {
+  readonly command: C;
+  /** As the audit log names it. */
+  readonly action: string;
+  /** @param devices Their names at the probe; null for all. */
+  readonly data: (devices: string[] | null) => CommandData<C>;
+}
+
 /** No failure of this collector's: the probe answers something else than was asked for. */
 const unreadable = () => new ApiError("SERVICE_UNAVAILABLE", "its answer cannot be read", { isOrdinary: true });
 
@@ -83,9 +92,15 @@ export function createLearnedService({ store, audit, ask }: { readonly store: An
     return [...device.names];
   }
 
-  /** Noted before it is done: who asked for it is known also where the probe does not answer. */
-  async function note(actor: Actor, action: string, probeId: string, change: object): Promise<void> {
-    await store.transaction((trx) => audit(trx, { actor, action, target: { type: "anomaly_model", id: probeId }, before: null, after: { ...change } }));
+  /** Has a probe change what it learned. Noted before it is done: who asked for it is known also where the probe does not answer. */
+  async function change<C extends "behaviour_freeze" | "behaviour_reset">(
+    actor: Actor, probeId: string, wanted: AnomalyModelFreeze | AnomalyModelReset, { command, action, data }: Change<C>,
+  ): Promise<AnomalyModelChange> {
+    const devices = await namesFor(actor.tenantId, probeId, wanted.device_id);
+    await store.transaction((trx) => audit(trx, { actor, action, target: { type: "anomaly_model", id: probeId }, before: null, after: { ...wanted } }));
+    if (devices?.length === 0) return { probe_id: probeId, devices: 0 };
+    const done = await read(BehaviourChangeReply, { tenantId: actor.tenantId, probeId }, command, data(devices), "device_id");
+    return { probe_id: probeId, devices: done.devices };
   }
 
   return {
@@ -109,20 +124,9 @@ export function createLearnedService({ store, audit, ask }: { readonly store: An
       });
     },
 
-    async freeze(actor, probeId, change) {
-      const devices = await namesFor(actor.tenantId, probeId, change.device_id);
-      await note(actor, "anomaly_models.freeze", probeId, change);
-      if (devices?.length === 0) return { probe_id: probeId, devices: 0 };
-      const done = await read(BehaviourChangeReply, { tenantId: actor.tenantId, probeId }, "behaviour_freeze", { devices, is_frozen: change.is_frozen }, "device_id");
-      return { probe_id: probeId, devices: done.devices };
-    },
-
-    async reset(actor, probeId, change) {
-      const devices = await namesFor(actor.tenantId, probeId, change.device_id);
-      await note(actor, "anomaly_models.reset", probeId, change);
-      if (devices?.length === 0) return { probe_id: probeId, devices: 0 };
-      const done = await read(BehaviourChangeReply, { tenantId: actor.tenantId, probeId }, "behaviour_reset", { devices }, "device_id");
-      return { probe_id: probeId, devices: done.devices };
-    },
+    freeze: (actor, probeId, wanted) => change(actor, probeId, wanted, {
+      command: "behaviour_freeze", action: "anomaly_models.freeze", data: (devices) => ({ devices, is_frozen: wanted.is_frozen }),
+    }),
+    reset: (actor, probeId, wanted) => change(actor, probeId, wanted, { command: "behaviour_reset", action: "anomaly_models.reset", data: (devices) => ({ devices }) }),
   };
 }

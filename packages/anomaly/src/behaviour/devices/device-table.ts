@@ -1,6 +1,6 @@
 import { beginNow, catchUp, type ClockReading } from "./catch-up.ts";
 import { createDevice, type Device, type Lifecycle } from "./device.ts";
-import type { Groups } from "../groups.ts";
+import type { Group, Groups } from "../groups.ts";
 import { setFrozen } from "./lifecycle.ts";
 import { DEVICE_ENTRY, GROUP_ENTRY, readDevice, readGroup, SITE_KEY, writeDevice, writeGroup } from "../state.ts";
 import type { SavedEntry } from "../../sealed.ts";
@@ -121,14 +121,16 @@ export function createDeviceTable(deps: { readonly maxDevices: number; readonly 
     },
     states: () => [...devices.values()].map((device) => stateOf(current(device))),
     restore,
-    *save() {
-      yield { kind: DEVICE_ENTRY, key: SITE_KEY, bytes: writeDevice(current(site)) };
-      // What is used while it is saved moves to the end of its table, and would be come by again and again.
-      for (const [key, group] of Array.from(groups.entries())) yield { kind: GROUP_ENTRY, key, bytes: writeGroup(group) };
-      for (const [key, device] of Array.from(devices)) yield { kind: DEVICE_ENTRY, key, bytes: writeDevice(current(device)) };
-    },
+    // What is used while it is saved moves to the end of its table, and would be come by again and again.
+    save: () => entriesOf(Array.from(groups.entries()), [site, ...devices.values()], current),
     counts: () => ({ devices: devices.size, evicted, lifecycles: countLifecycles(devices.values()) }),
   };
+}
+
+/** Groups and devices, each caught up with packet time as it is asked for. */
+function* entriesOf(groups: readonly (readonly [string, Group])[], devices: readonly Device[], current: (device: Device) => Device): Generator<SavedEntry, void> {
+  for (const [key, group] of groups) yield { kind: GROUP_ENTRY, key, bytes: writeGroup(group) };
+  for (const device of devices) yield { kind: DEVICE_ENTRY, key: device.key, bytes: writeDevice(current(device)) };
 }
 
 function countLifecycles(devices: Iterable<Device>): Readonly<Record<Lifecycle, number>> {
