@@ -53,6 +53,20 @@ test("alerts are counted by what they are: a count is the list's total once it i
   await context.close();
 });
 
+test("they are counted under the filter that the address has in words, as the list is", async () => {
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, ADMIN);
+  await page.goto(`${collector.url}/alerts?filter=type:arp_spoofing`);
+  await settle(page, /^Alerts/);
+  await page.getByText("1 pending", { exact: true }).waitFor();
+  await page.getByText("Severities, sources and kinds").click();
+  const kinds = page.getByRole("group", { name: "Kind" }).getByRole("button");
+  await kinds.first().waitFor();
+  expect(await kinds.allTextContents()).toEqual(["arp spoofing 1"]);
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
 test("all alerts that the filter leaves are acknowledged at once by keyboard, as many as the list counts, and none where others match by now", async () => {
   const total = await counted("open");
   expect(total).toBeGreaterThan(2);

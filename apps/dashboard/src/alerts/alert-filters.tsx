@@ -12,10 +12,11 @@ const SORTS = { "": "Newest first", "-severity": "Most urgent first", "-count": 
 
 const FACETS = { severity: "Severity", source: "Source", type: "Kind" } as const;
 
-/** Which alerts are listed, as the address says. @param props.conditions What of it the list has, its usual state too. */
-export function AlertFilters({ conditions }: { readonly conditions: AlertFilter }) {
+/** Which alerts are listed, as the address says. @param props.conditions What of it the list has, its usual state too. @param props.filter And its text, in the filter language. */
+export function AlertFilters({ conditions, filter }: { readonly conditions: AlertFilter; readonly filter: string | undefined }) {
   const { rest } = useSession();
   const search = route.useSearch();
+  const counted = { ...conditions, filter };
   const navigate = route.useNavigate();
   const set = (name: "status" | "severity" | "source" | "type" | "sort" | "search", value: string) =>
     void navigate({ to: ".", search: (before) => ({ ...before, [name]: value === "" ? undefined : value }), replace: true });
@@ -27,7 +28,7 @@ export function AlertFilters({ conditions }: { readonly conditions: AlertFilter 
       <Choose label="Source" value={search.source} options={choicesOf(ALERT_SOURCES, "Any source")} onChange={(value) => set("source", value)} />
       <Choose label="Order" value={search.sort} options={SORTS} onChange={(value) => set("sort", value)} />
       <FacetList<keyof typeof FACETS>
-        summary="Severities, sources and kinds" fields={FACETS} chosen={conditions} queryKey={["alerts", "facets", conditions]} read={() => rest.countAlerts(conditions)}
+        summary="Severities, sources and kinds" fields={FACETS} chosen={conditions} queryKey={["alerts", "facets", counted]} read={() => rest.countAlerts(counted)}
         show={(_, value) => value.replaceAll("_", " ")} onChoose={(name, value) => set(name, value ?? "")}
       />
     </div>

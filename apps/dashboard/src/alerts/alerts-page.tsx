@@ -43,7 +43,7 @@ export function AlertsPage() {
       {changing && <BulkDialog of={changing} onClose={() => setChanging(null)} />}
       <div className={styles["columns"]} data-detail={alertId !== undefined}>
         <div className={styles["list"]}>
-          <AlertFilters conditions={conditions} />
+          <AlertFilters conditions={conditions} filter={filter.filter} />
           <div className={styles["scroll"]}>
             <Answer query={alerts}>
               {({ total }) => (total === 0 ? (
