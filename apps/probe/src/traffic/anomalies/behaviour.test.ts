@@ -113,11 +113,21 @@ test("flows of those who open few are looked at while others open too many, and 
     return counts;
   };
   expect(fates(1, "flooder", 9000)).toEqual({ taken: 2500, too_many: 6500, missed: 0 });
-  expect(fates(1, null, 10)).toEqual({ taken: 0, too_many: 10, missed: 0 });
+  expect(fates(1, null, 10)).toEqual({ taken: 10, too_many: 0, missed: 0 });
   expect(fates(1, "laptop", 260)).toEqual({ taken: 250, too_many: 10, missed: 0 });
   for (let device = 0; device < 9; device += 1) expect(fates(1.5, `device-${device}`, 250).taken).toBe(250);
   expect(fates(1.9, "last", 3)).toEqual({ taken: 0, too_many: 0, missed: 3 });
-  expect([fates(2, "flooder", 1).taken, rate.leftOut()]).toEqual([1, 6523]);
+  expect([fates(2, "flooder", 1).taken, rate.leftOut()]).toEqual([1, 6513]);
+});
+
+test("flows of hosts outside neither take the room of devices nor give them theirs, and those beyond it are missing", () => {
+  const rate = createFlowRate();
+  const fates = (device: string | null, count: number) => Array.from({ length: count }, () => rate.take(1, device));
+  expect(new Set(fates("flooder", 2500))).toEqual(new Set(["taken"]));
+  expect(new Set(fates(null, 2500))).toEqual(new Set(["taken"]));
+  expect(new Set(fates(null, 3000))).toEqual(new Set(["missed"]));
+  expect(new Set(fates("laptop", 250))).toEqual(new Set(["taken"]));
+  expect([rate.take(1, "flooder"), rate.take(1, "laptop"), rate.leftOut()]).toEqual(["too_many", "too_many", 3002]);
 });
 
 test("what was learned comes back after a restart, and where it is damaged it is set aside, said and learned anew", async () => {
