@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Client, type SFTPWrapper } from "ssh2";
+import { Client, type ClientChannel, type SFTPWrapper } from "ssh2";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type DebianRoot, unpackDebianPackages } from "../../../../../../test/lab/debian-packages.ts";
 import { connectTo } from "../../testing/converse.ts";
@@ -38,6 +38,29 @@ async function run(program: "scp" | "sftp", args: readonly string[], input = "")
   const [code] = await once(client, "close") as [number];
   return { code, said };
 }
+
+/** Lets itself in with the bait. */
+async function enter(from: string): Promise<Client> {
+  const client = new Client();
+  client.on("error", () => undefined);
+  client.connect({ sock: await connectTo(decoys.portOf("ssh"), from), username: "backup", password: "Blue-Heron-4" });
+  await once(client, "ready");
+  return client;
+}
+
+function beginSftp(client: Client): Promise<SFTPWrapper> {
+  return new Promise((resolve, reject) => void client.sftp((error, opened) => (error ? reject(error) : resolve(opened))));
+}
+
+/** Sends this to a sink of scp. @returns What it answered, and its code. */
+async function sendToSink(client: Client, text: string): Promise<{ readonly octets: number; readonly code: number | null }> {
+  const channel = await new Promise<ClientChannel>((resolve, reject) => void client.exec("scp -t /tmp/sink", (error, opened) => (error ? reject(error) : resolve(opened))));
+  let [octets, code]: [number, number | null] = [0, null];
+  channel.on("data", (bytes: Buffer) => (octets += bytes.length)).on("exit", (given: number) => (code = given));
+  channel.end(text);
+  await once(channel, "close");
+  return { octets, code };
+}
 const HOST = "backup@127.0.0.1";
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 const fileNamed = (name: string) => decoys.evidence.flatMap(({ files }) => files).find((file) => file.name === name);
@@ -67,11 +90,8 @@ test("sftp goes about as on a small machine; what would change something is refu
 }, 60_000);
 
 test("a client that opens without end, writes where nothing is, and never closes is bounded, and ends nothing else", async () => {
-  const client = new Client();
-  client.on("error", () => undefined);
-  client.connect({ sock: await connectTo(decoys.portOf("ssh"), "127.0.3.9"), username: "backup", password: "Blue-Heron-4" });
-  await once(client, "ready");
-  const sftp = await new Promise<SFTPWrapper>((resolve, reject) => void client.sftp((error, opened) => (error ? reject(error) : resolve(opened))));
+  const client = await enter("127.0.3.9");
+  const sftp = await beginSftp(client);
   const opened = await Promise.all(Array.from({ length: 40 }, (_, index) => new Promise<Buffer | null>((resolve) => sftp.open(`/tmp/x${index}`, "w", (error, handle) => resolve(error ? null : handle)))));
   const handles = opened.filter((handle) => handle !== null);
   expect(handles.length).toBe(16);
@@ -82,3 +102,13 @@ test("a client that opens without end, writes where nothing is, and never closes
   await expect.poll(() => fileNamed("/tmp/x1")).toMatchObject({ octets: 9, is_kept: true });
   expect(decoys.counts.failures).toBe(0);
 }, 30_000);
+
+test("a sink of scp answers a bounded number of lines, and reads nothing more once it was left", async () => {
+  const client = await enter("127.0.3.11");
+  expect(await sendToSink(client, "T\n".repeat(20_000))).toEqual({ octets: 257, code: 1 });
+  expect(await sendToSink(client, "nonsense\nC0644 4 late\nlate\0")).toEqual({ octets: 1, code: 1 });
+  expect(await sendToSink(client, "C0644 5 early\nearly\0")).toEqual({ octets: 3, code: 0 });
+  client.end();
+  await expect.poll(() => fileNamed("/tmp/sink")).toMatchObject({ octets: 5 });
+  expect(decoys.counts.failures).toBe(0);
+}, 60_000);

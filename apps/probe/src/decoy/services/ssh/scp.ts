@@ -2,11 +2,14 @@
 import type { ServerChannel } from "ssh2";
 import { type ComingFile, MAX_FILE_BYTES } from "../../evidence/file-store.ts";
 import { contentAt, homeOf, namesAt, resolvePath, type ShellState } from "../shell/answers.ts";
+import { createBoundedSend } from "./bounded-send.ts";
 import type { SftpGuest } from "./sftp.ts";
 
 const [DONE, PROBLEM, LINE_END] = ["\0", "\u0001", 10] as const;
 const MAX_LINE = 1024;
 const MAX_FILES = 64;
+/** Each is answered: two for each file, and as many for folders. */
+const MAX_LINES = 256;
 /** As `C0644 12 name`. */
 const FILE_LINE = /^C[0-7]{4} (\d{1,15}) ([^/]{1,255})$/;
 
@@ -19,6 +22,18 @@ export function readScpCommand(command: string): { readonly isSink: boolean; rea
   return /[tf]/.test(flags) ? { isSink: flags.includes("t"), path } : null;
 }
 
+/** One side of it. */
+interface ScpSession {
+  /** As it was given. */
+  readonly path: string;
+  readonly place: ShellState;
+  readonly guest: SftpGuest;
+  readonly send: (data: string | Uint8Array) => void;
+  readonly leave: (code: number) => void;
+  /** It was left: nothing that comes is read. */
+  readonly isOver: () => boolean;
+}
+
 /** Serves it until it ends. */
 export function serveScp(channel: ServerChannel, { isSink, path }: { readonly isSink: boolean; readonly path: string }, guest: SftpGuest): void {
   const place: ShellState = { username: guest.username, directory: homeOf(guest.username), stage: guest.stage, onRead: (document) => guest.peer.took(document, guest.username) };
@@ -29,22 +44,22 @@ export function serveScp(channel: ServerChannel, { isSink, path }: { readonly is
     channel.exit(code);
     channel.end();
   };
-  if (isSink) receive(channel, { target: resolvePath(path, place), place, guest, leave });
-  else give(channel, { path, place, guest, leave });
+  channel.on("error", () => void (isOver = true));
+  (isSink ? receive : give)(channel, { path, place, guest, leave, send: createBoundedSend(channel, guest.peer), isOver: () => isOver });
 }
 
-function give(channel: ServerChannel, { path, place, guest, leave }: { readonly path: string; readonly place: ShellState; readonly guest: SftpGuest; readonly leave: (code: number) => void }): void {
+function give(channel: ServerChannel, { path, place, guest, send, leave }: ScpSession): void {
   const whole = resolvePath(path, place);
   const found = contentAt(whole, place);
   const steps: (() => void)[] = found ? [
-    () => channel.write(`C0644 ${found.content.length} ${whole.slice(whole.lastIndexOf("/") + 1)}\n`),
+    () => send(`C0644 ${found.content.length} ${whole.slice(whole.lastIndexOf("/") + 1)}\n`),
     () => {
       if (found.document) guest.peer.took(found.document, guest.username);
-      channel.write(Buffer.concat([found.content, Buffer.alloc(1)]));
+      send(Buffer.concat([found.content, Buffer.alloc(1)]));
     },
     () => leave(0),
   ] : [() => {
-    channel.write(`${PROBLEM}scp: ${path}: ${namesAt(whole, place) ? "not a regular file" : "No such file or directory"}\n`);
+    send(`${PROBLEM}scp: ${path}: ${namesAt(whole, place) ? "not a regular file" : "No such file or directory"}\n`);
     leave(1);
   }];
   channel.on("data", (bytes: Buffer) => {
@@ -53,8 +68,9 @@ function give(channel: ServerChannel, { path, place, guest, leave }: { readonly 
   });
 }
 
-function receive(channel: ServerChannel, { target, place, guest, leave }: { readonly target: string; readonly place: ShellState; readonly guest: SftpGuest; readonly leave: (code: number) => void }): void {
-  let [line, left, files] = [[] as number[], -1, 0];
+function receive(channel: ServerChannel, { path, place, guest, send, leave, isOver }: ScpSession): void {
+  const target = resolvePath(path, place);
+  let [line, left, lines, files] = [[] as number[], -1, 0, 0];
   let [coming, name, isWhole]: [ComingFile | null, string, boolean] = [null, "", true];
   const full = () => `${PROBLEM}scp: ${name}: No space left on device\n`;
   const finish = () => {
@@ -63,9 +79,11 @@ function receive(channel: ServerChannel, { target, place, guest, leave }: { read
     if (kept) guest.peer.gave(kept, name);
   };
   const readLine = (text: string) => {
+    lines += 1;
+    if (lines > MAX_LINES) return leave(1);
     const [, digits, own = ""] = FILE_LINE.exec(text) ?? [];
     if (digits === undefined) {
-      if (/^[TDE]/.test(text)) channel.write(DONE);
+      if (/^[TDE]/.test(text)) send(DONE);
       else leave(1);
       return;
     }
@@ -74,10 +92,10 @@ function receive(channel: ServerChannel, { target, place, guest, leave }: { read
     files += 1;
     const isTaken = files <= MAX_FILES && Number(digits) <= MAX_FILE_BYTES;
     if (isTaken) left = Number(digits);
-    channel.write(isTaken ? DONE : full());
+    send(isTaken ? DONE : full());
   };
   channel.on("data", (bytes: Buffer) => {
-    for (let at = 0; at < bytes.length;) {
+    for (let at = 0; at < bytes.length && !isOver();) {
       if (left > 0) {
         const part = bytes.subarray(at, at + left);
         coming ??= guest.stage.files.begin(guest.peer.address);
@@ -92,7 +110,7 @@ function receive(channel: ServerChannel, { target, place, guest, leave }: { read
         // The zero behind the file.
         left = -1;
         finish();
-        channel.write(isWhole ? DONE : full());
+        send(isWhole ? DONE : full());
         isWhole = true;
       } else if (octet === LINE_END) readLine(Buffer.from(line.splice(0)).toString("utf8"));
       else if (line.length < MAX_LINE) line.push(octet);
@@ -103,6 +121,7 @@ function receive(channel: ServerChannel, { target, place, guest, leave }: { read
     finish();
     leave(0);
   });
+  channel.on("error", finish);
   guest.peer.onEnd(finish);
-  channel.write(DONE);
+  send(DONE);
 }

@@ -1,8 +1,9 @@
 /** Shells of SSH for who was let in with bait. @see RFC 4254 sections 6 and 7 */
 import type { Connection, ServerChannel, Session } from "ssh2";
 import { createTranscript } from "../../evidence/transcript.ts";
-import { MAX_UNREAD_BYTES, type Peer, type Stage } from "../service.ts";
+import type { Peer, Stage } from "../service.ts";
 import { createShell, type Shell } from "../shell/shell.ts";
+import { createBoundedSend } from "./bounded-send.ts";
 import { readScpCommand, serveScp } from "./scp.ts";
 import { serveSftp } from "./sftp.ts";
 
@@ -85,11 +86,7 @@ function open(channel: ServerChannel | null, { peer, stage, username }: Guest, s
   channel.on("close", finish);
   channel.on("error", finish);
   peer.onEnd(finish);
-  const send = (text: string) => {
-    if (text === "" || !channel.writable) return;
-    if (channel.writableLength + peer.stream.writableLength > MAX_UNREAD_BYTES) peer.stream.destroy();
-    else channel.write(text);
-  };
+  const send = createBoundedSend(channel, peer);
   const leave = () => {
     channel.exit(0);
     channel.end();
