@@ -112,3 +112,14 @@ test("a sink of scp answers a bounded number of lines, and reads nothing more on
   await expect.poll(() => fileNamed("/tmp/sink")).toMatchObject({ octets: 5 });
   expect(decoys.counts.failures).toBe(0);
 }, 60_000);
+
+test("who asks by sftp without end is ended, however short the answers are", async () => {
+  const client = await enter("127.0.3.12");
+  const sftp = await beginSftp(client);
+  const ended = new Promise<void>((resolve) => void client.on("close", () => resolve()));
+  let answers = 0;
+  for (let asked = 0; asked < 6000; asked += 1) sftp.stat("/", (error) => (answers += error ? 0 : 1));
+  await ended;
+  expect(answers).toBeLessThanOrEqual(4096);
+  expect(decoys.counts.failures).toBe(0);
+}, 60_000);

@@ -20,6 +20,8 @@ const MAX_HANDLES = 16;
 const MAX_READ = 32 * 1024;
 /** What one session is answered: what a client does not read waits in memory. */
 const MAX_ANSWERED = 1024 * 1024;
+/** Of an answer without content, and of what the library keeps for it. */
+const ANSWER_OCTETS = 256;
 /** Files that were sent, and are still there for who looks. */
 const MAX_SENT = 16;
 
@@ -69,9 +71,11 @@ export function serveSftp(sftp: SFTPWrapper, guest: SftpGuest): void {
       return opens.delete(handle.toString("latin1"));
     },
     on: (event, answer) => void sftp.on(event, (id: number, ...given: never[]) => {
+      // What was to be read of a stream that has ended.
+      if (peer.stream.destroyed) return;
+      answered += ANSWER_OCTETS;
       try {
-        if (answered > MAX_ANSWERED) sftp.end();
-        else if (peer.stream.writableLength > MAX_UNREAD_BYTES) peer.stream.destroy();
+        if (answered > MAX_ANSWERED || peer.stream.writableLength > MAX_UNREAD_BYTES) peer.stream.destroy();
         else answer(id, ...given);
       } catch {
         sftp.status(id, STATUS.failure);
