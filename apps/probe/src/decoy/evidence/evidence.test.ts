@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HoneypotEvidence, MAX_TRANSCRIPT_CHARACTERS } from "@lanthorn/contract/uplink";
@@ -56,6 +57,18 @@ test("files that come at once have bounds in number and in memory", () => {
   const coming = Array.from({ length: 65 }, (_, index) => store.begin(`192.0.2.${index >> 3}`));
   expect(coming.filter((file) => file === null).length).toBe(1);
   expect(coming.slice(0, 5).map((file) => file?.add(Buffer.alloc(MAX_FILE_BYTES)))).toEqual([true, true, true, true, false]);
+});
+
+test("a file that comes octet by octet takes no more memory than one that comes at once", async () => {
+  const own = join(folder, "octets");
+  const file = createFileStore(own, (error) => expect(error).toBe(null)).begin("192.0.2.9");
+  const before = process.memoryUsage();
+  const piece = Buffer.from("x");
+  for (let count = 0; count < MAX_FILE_BYTES; count += 1) file?.add(piece);
+  const after = process.memoryUsage();
+  expect(after.heapUsed + after.external - before.heapUsed - before.external).toBeLessThan(24 * 1024 * 1024);
+  expect([file?.add(piece), file?.end()]).toEqual([false, { sha256: createHash("sha256").update("x".repeat(MAX_FILE_BYTES)).digest("hex"), octets: MAX_FILE_BYTES, isKept: true }]);
+  await expect.poll(() => existsSync(own) && readdirSync(own).length).toBe(1);
 });
 
 test("of one source eight files come at once, and leave room for others", () => {

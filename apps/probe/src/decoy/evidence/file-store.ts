@@ -32,6 +32,8 @@ export const MAX_FILE_BYTES = 1024 * 1024;
 /** Of those that are coming: they are in memory. */
 const MAX_COMING_BYTES = 4 * 1024 * 1024;
 const MAX_COMING = 64;
+/** What a coming file takes at first. */
+const LEAST_BYTES = 1024;
 const MAX_COMING_OF_SOURCE = 8;
 /** On the disk. The first are kept: a flood does not push them out. */
 const QUOTA_BYTES = 64 * 1024 * 1024;
@@ -64,22 +66,32 @@ export function createFileStore(folder: string, onFailure: (error: unknown) => v
       if (coming.size >= MAX_COMING || [...coming].filter((one) => one.source === source).length >= MAX_COMING_OF_SOURCE) return null;
       const slot = { source };
       coming.add(slot);
-      let [parts, octets, isOver] = [[] as Uint8Array[], 0, false];
+      let [held, octets, isOver] = [Buffer.alloc(0), 0, false];
+      /** Grows in doubles, so that many small pieces cost no more than a large one. @returns False where all files together have no room. */
+      const makeRoom = (most: number): boolean => {
+        if (most <= held.length) return true;
+        const size = Math.min(MAX_FILE_BYTES, Math.max(LEAST_BYTES, 2 ** Math.ceil(Math.log2(most))));
+        if (comingBytes - held.length + size > MAX_COMING_BYTES) return false;
+        comingBytes += size - held.length;
+        const grown = Buffer.alloc(size);
+        held.copy(grown, 0, 0, octets);
+        held = grown;
+        return true;
+      };
       return {
         add(bytes) {
-          if (isOver || octets + bytes.length > MAX_FILE_BYTES || comingBytes + bytes.length > MAX_COMING_BYTES) return false;
-          parts.push(Uint8Array.from(bytes));
+          if (isOver || octets + bytes.length > MAX_FILE_BYTES || !makeRoom(octets + bytes.length)) return false;
+          held.set(bytes, octets);
           octets += bytes.length;
-          comingBytes += bytes.length;
           return true;
         },
         end() {
           if (isOver) return null;
           isOver = true;
           coming.delete(slot);
-          comingBytes -= octets;
-          const bytes = Buffer.concat(parts);
-          parts = [];
+          comingBytes -= held.length;
+          const bytes = held.subarray(0, octets);
+          held = Buffer.alloc(0);
           if (octets === 0) return null;
           const sha256 = createHash("sha256").update(bytes).digest("hex");
           return { sha256, octets, isKept: keep(sha256, bytes) };
