@@ -10,7 +10,7 @@ const CARRY = 0x87;
 export function createSigner(dialect: number, sessionKey: Buffer, hash: Buffer): SignMessage {
   if (dialect < 0x0300) return (message) => createHmac("sha256", sessionKey).update(message).digest().subarray(0, BLOCK_OCTETS);
   const key = dialect === 0x0311 ? deriveKey(sessionKey, "SMBSigningKey\0", hash) : deriveKey(sessionKey, "SMB2AESCMAC\0", Buffer.from("SmbSign\0", "latin1"));
-  return (message) => aesCmac(key, message);
+  return aesCmac(key);
 }
 
 /** @see NIST SP 800-108 section 5.1, with HMAC of SHA-256 and a counter of 32 bits */
@@ -18,20 +18,23 @@ function deriveKey(key: Buffer, label: string, context: Buffer): Buffer {
   return createHmac("sha256", key).update(Buffer.from([0, 0, 0, 1])).update(label, "latin1").update(Buffer.from([0])).update(context).update(Buffer.from([0, 0, 0, 128])).digest().subarray(0, BLOCK_OCTETS);
 }
 
-/** @see RFC 4493 */
-export function aesCmac(key: Buffer, message: Buffer): Buffer {
+/** @returns What signs with this key. @see RFC 4493 */
+export function aesCmac(key: Buffer): SignMessage {
   const encrypt = (bytes: Buffer) => {
     // The last block of a chain that begins with zeros.
     const cipher = createCipheriv("aes-128-cbc", key, Buffer.alloc(BLOCK_OCTETS)).setAutoPadding(false);
     return Buffer.concat([cipher.update(bytes), cipher.final()]).subarray(-BLOCK_OCTETS);
   };
   const first = double(encrypt(Buffer.alloc(BLOCK_OCTETS)));
-  const isWhole = message.length > 0 && message.length % BLOCK_OCTETS === 0;
-  const padded = isWhole ? Buffer.from(message) : Buffer.concat([message, Buffer.from([0x80]), Buffer.alloc(BLOCK_OCTETS - 1 - message.length % BLOCK_OCTETS)]);
-  const mask = isWhole ? first : double(first);
-  const last = padded.length - BLOCK_OCTETS;
-  for (let at = 0; at < BLOCK_OCTETS; at += 1) padded[last + at] = (padded[last + at] ?? 0) ^ (mask[at] ?? 0);
-  return encrypt(padded);
+  const second = double(first);
+  return (message) => {
+    const isWhole = message.length > 0 && message.length % BLOCK_OCTETS === 0;
+    const padded = isWhole ? Buffer.from(message) : Buffer.concat([message, Buffer.from([0x80]), Buffer.alloc(BLOCK_OCTETS - 1 - message.length % BLOCK_OCTETS)]);
+    const mask = isWhole ? first : second;
+    const last = padded.length - BLOCK_OCTETS;
+    for (let at = 0; at < BLOCK_OCTETS; at += 1) padded[last + at] = (padded[last + at] ?? 0) ^ (mask[at] ?? 0);
+    return encrypt(padded);
+  };
 }
 
 function double(block: Buffer): Buffer {

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { Socket } from "node:net";
 import { expect, test } from "vitest";
 import { seededMutations } from "../../../../../../packages/packets/src/testing/hostile.ts";
 import { createBaitDocuments } from "../../documents/bait-documents.ts";
@@ -20,8 +21,9 @@ const SHARE = `\\\\files2\\${sharesOf({ persona: PERSONAS.nas, hostname: "files2
 function connectGuest() {
   const sent: Buffer[] = [];
   let isOver = false;
-  const peer: Pick<Peer, "end" | "now" | "random" | "reached" | "send" | "took" | "tried"> = {
-    send: (data) => void sent.push(Buffer.from(data as Buffer)), end: () => (isOver = true), reached: () => undefined, took: () => undefined, tried: () => false, random: randomBytes, now: () => new Date(0),
+  const stream = new Socket();
+  const peer: Pick<Peer, "end" | "now" | "random" | "reached" | "send" | "stream" | "took" | "tried"> = {
+    send: (data) => void sent.push(Buffer.from(data as Buffer)), end: () => (isOver = true), stream, reached: () => undefined, took: () => undefined, tried: () => false, random: randomBytes, now: () => new Date(0),
   };
   const stage: Pick<Stage, "derive" | "documents" | "hostname" | "persona" | "startedMs"> = { hostname: "files2", persona: PERSONAS.nas, documents: createBaitDocuments(derive), startedMs: 0, derive };
   const read = smb2(peer as Peer, stage as Stage);
@@ -30,7 +32,7 @@ function connectGuest() {
     read(frame);
     return Buffer.concat(sent).subarray(4);
   };
-  return { say, isOver: () => isOver };
+  return { say, isOver: () => isOver, stream };
 }
 
 /** A request with its frame's header. */
@@ -76,9 +78,9 @@ function enter() {
 
 test("AES-CMAC and RC4 give the values of their standards", () => {
   const key = Buffer.from("2b7e151628aed2a6abf7158809cf4f3c", "hex");
-  expect(aesCmac(key, Buffer.alloc(0)).toString("hex")).toBe("bb1d6929e95937287fa37d129b756746");
-  expect(aesCmac(key, Buffer.from("6bc1bee22e409f96e93d7e117393172a", "hex")).toString("hex")).toBe("070a16b46b4d4144f79bdd9dd04a287c");
-  expect(aesCmac(key, Buffer.from("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e5130c81c46a35ce411", "hex")).toString("hex")).toBe("dfa66747de9ae63030ca32611497c827");
+  expect(aesCmac(key)(Buffer.alloc(0)).toString("hex")).toBe("bb1d6929e95937287fa37d129b756746");
+  expect(aesCmac(key)(Buffer.from("6bc1bee22e409f96e93d7e117393172a", "hex")).toString("hex")).toBe("070a16b46b4d4144f79bdd9dd04a287c");
+  expect(aesCmac(key)(Buffer.from("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e5130c81c46a35ce411", "hex")).toString("hex")).toBe("dfa66747de9ae63030ca32611497c827");
   expect(rc4(Buffer.from("Key"), Buffer.from("Plaintext")).toString("hex")).toBe("bbf316e8d940af0ad3");
 });
 
@@ -128,6 +130,31 @@ test("nobody gets anything without a session, or in another's", () => {
   const { say: sayAs, ids } = enter();
   expect(statusOf(sayAs(request(5, create(""), { ...ids, sessionId: ids.sessionId + 1n })))).toBe(0xc000_0203);
   expect(statusOf(sayAs(request(5, create(""), { ...ids, treeId: 77 })))).toBe(0xc000_00c9);
+});
+
+const ECHO = request(13, pack([2, 4], [2, 0]));
+/** Eight messages in one frame. */
+function chainOfEchos(): Buffer {
+  const message = Buffer.concat([ECHO.subarray(4), Buffer.alloc(4)]);
+  message.writeUInt32LE(message.length, 20);
+  const last = ECHO.subarray(4);
+  const all = Buffer.concat([...Array.from({ length: 7 }, () => message), last]);
+  return Buffer.concat([Buffer.from([0, 0, all.length >>> 8, all.length & 0xff]), all]);
+}
+/** Answers in frames, how many there are. */
+const countFrames = (answers: Buffer) => answers.toString("latin1").split("\u00feSMB").length - 1;
+
+test.each([["in a frame of its own", ECHO, 128], ["with others in its frame", chainOfEchos(), 16]])("of what comes at once 128 requests are answered, each %s, and who sends more is ended", (_, frame, most) => {
+  const client = connectGuest();
+  expect([countFrames(client.say(Buffer.concat(Array.from({ length: most }, () => frame)))), client.isOver()]).toEqual([128, false]);
+  expect([countFrames(client.say(Buffer.concat(Array.from({ length: 900 }, () => frame)))), client.isOver()]).toEqual([128, true]);
+  expect(client.say(frame).length).toBe(0);
+});
+
+test("of who was ended nothing more is read", () => {
+  const client = connectGuest();
+  client.stream.destroy();
+  expect(countFrames(client.say(Buffer.concat([ECHO, ECHO, ECHO])))).toBe(1);
 });
 
 test("hostile messages end nothing but their own connection: each is answered within bounds, and none throws", () => {

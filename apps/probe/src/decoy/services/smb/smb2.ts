@@ -1,5 +1,5 @@
 /** File sharing: who comes says who it is by NTLM; bait is let in, and reads documents that are nowhere else. @see MS-SMB2 section 3.3.5 */
-import { createFramedReader } from "../framed-reader.ts";
+import { createFramedReader, MAX_TURN_MESSAGES } from "../framed-reader.ts";
 import type { Peer, Service, Stage } from "../service.ts";
 import { control, type FileContext, listFolder, queryInfo, readFile, writeFile } from "./file-commands.ts";
 import { addToHash, createSmbLogins, type SmbSession } from "./login.ts";
@@ -29,7 +29,9 @@ export const smb2: Service = (peer, stage) => {
     peer.end();
     return false;
   };
-  return createFramedReader((bytes) => (bytes.length < FRAME_OCTETS ? null : bytes[0] === 0 ? FRAME_OCTETS + bytes.readUIntBE(1, 3) : "bad"), (frame) => {
+  /** Those of all frames of one turn. */
+  let asked = 0;
+  const readFrames = createFramedReader((bytes) => (bytes.length < FRAME_OCTETS ? null : bytes[0] === 0 ? FRAME_OCTETS + bytes.readUIntBE(1, 3) : "bad"), (frame) => {
     const message = frame.subarray(FRAME_OCTETS);
     if (message.length >= 33 && message.readUInt32BE(0) === OLD) {
       const dialect = message[4] === OLD_NEGOTIATE ? readOldDialect(message.toString("latin1", 32)) : null;
@@ -39,11 +41,17 @@ export const smb2: Service = (peer, stage) => {
       return true;
     }
     const requests = readRequests(message);
-    if (!requests) return end();
+    asked += requests?.length ?? 0;
+    if (!requests || asked > MAX_TURN_MESSAGES) return end();
     const answers = connection(requests);
     if (answers.length > 0) peer.send(encodeFrame(answers));
-    return true;
+    // Who does not read what he is answered was ended by that.
+    return !peer.stream.destroyed;
   }, end);
+  return (bytes) => {
+    asked = 0;
+    readFrames(bytes);
+  };
 };
 
 /** @returns What answers the requests of one frame. */
