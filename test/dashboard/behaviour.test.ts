@@ -58,6 +58,29 @@ test("what probes have learned is listed with its devices; a viewer sees it and 
   await context.close();
 });
 
+test("a probe is asked for the devices that it knows once for each list that somebody opens, not again and again", async () => {
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, VIEWER);
+  await page.clock.install();
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  for (const key of ["g", "e"]) await page.keyboard.press(key);
+  await page.getByRole("navigation", { name: "Sensors" }).getByRole("link", { name: "Anomalies" }).press("Enter");
+  await page.getByRole("button", { name: "Show" }).press("Enter");
+  await page.getByText("1 device", { exact: true }).waitFor();
+  const [models, devices] = ["/api/v1/anomalies/models", `/api/v1/anomalies/models/${probe.probeId}/devices`];
+  const timesOf = (path: string | undefined) => asked.filter((each) => each === path).length;
+  expect(timesOf(devices)).toBe(1);
+  for (let turn = 0; turn < 2; turn += 1) {
+    const again = page.waitForResponse((response) => new URL(response.url()).pathname === models);
+    await page.clock.fastForward(31_000);
+    await again;
+  }
+  expect(timesOf(devices)).toBe(1);
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
 test("a device's page draws what is usual for it by hour, and by keyboard it is frozen, learned again and forgotten", async () => {
   const { page, context, faults } = await browser.open();
   await logIn(page, collector.url, ADMIN);

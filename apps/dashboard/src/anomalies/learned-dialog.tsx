@@ -20,7 +20,9 @@ const PAGE_SIZE = 50;
 export function LearnedDialog({ model: { probe_id: id, name }, onClose }: { readonly model: AnomalyModel; readonly onClose: () => void }) {
   const { rest } = useSession();
   const [lifecycle, setLifecycle] = useState("");
+  // Each page is a question to the probe itself.
   const devices = useCursorList({
+    refetchMs: false,
     queryKey: ["anomalies", "learned", id, lifecycle],
     read: (cursor) => rest.listAnomalyModelDevices(id, { per_page: PAGE_SIZE, cursor, ...(lifecycle !== "" && { lifecycle }) }),
   });

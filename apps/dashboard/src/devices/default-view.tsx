@@ -17,7 +17,7 @@ export function DefaultView({ isPlain, onShow, onChoose }: { readonly isPlain: b
   if (!isPlain) mayBegin.current = false;
   const preferences = useKeptPreferences();
   const id = preferences.data?.default_views.devices ?? null;
-  const view = useQuery({ queryKey: ["views", "one", id], enabled: mayBegin.current && id !== null, queryFn: () => rest.readView(id ?? "") });
+  const view = useQuery({ queryKey: ["views", "one", id], enabled: mayBegin.current && id !== null, queryFn: () => rest.readView(id ?? ""), refetchInterval: false });
   useEffect(() => {
     const read = view.data && mayBegin.current ? readView(view.data) : null;
     if (!read?.ok) return;

@@ -18,7 +18,7 @@ export type ReadView = { readonly ok: true; readonly shown: Shown } | { readonly
 /** One's preferences, as the collector keeps them. */
 export function useKeptPreferences() {
   const { rest } = useSession();
-  return useQuery({ queryKey: ["preferences"], queryFn: () => rest.readPreferences(), staleTime: Number.POSITIVE_INFINITY });
+  return useQuery({ queryKey: ["preferences"], queryFn: () => rest.readPreferences(), staleTime: Number.POSITIVE_INFINITY, refetchInterval: false });
 }
 
 /** Reads a saved view. */

@@ -12,14 +12,16 @@ export const REFETCH_MS = 30_000;
 /** And something that goes on: often enough to feel live, and a third of what the limit allows. */
 export const UNDERWAY_MS = 3000;
 
-/** @param wish.read By cursor, which is undefined for the first page. @param wish.isUnderway Whether something goes on: such a list is asked for again by itself. */
-export function useCursorList<T>({ queryKey, read, isUnderway }: ListWish<T, string | undefined> & { readonly isUnderway?: (one: T) => boolean }) {
+/** @param wish.read By cursor, which is undefined for the first page. @param wish.isUnderway Whether something goes on: such a list is asked for again more often. @param wish.refetchMs How often it is asked for else; never by itself where it is false. */
+export function useCursorList<T>({ queryKey, read, isUnderway, refetchMs = REFETCH_MS }: ListWish<T, string | undefined> & {
+  readonly isUnderway?: (one: T) => boolean; readonly refetchMs?: number | false;
+}) {
   return useInfiniteQuery({
     queryKey, initialPageParam: "",
     queryFn: ({ pageParam }) => read(pageParam || undefined),
     getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
     select: ({ pages }) => ({ list: pages.flatMap(({ data }) => data), total: pages.at(-1)?.meta.total ?? 0 }),
-    refetchInterval: ({ state }) => (isUnderway !== undefined && state.data?.pages.some(({ data }) => data.some(isUnderway)) === true ? UNDERWAY_MS : REFETCH_MS),
+    refetchInterval: ({ state }) => (isUnderway !== undefined && state.data?.pages.some(({ data }) => data.some(isUnderway)) === true ? UNDERWAY_MS : refetchMs),
   });
 }
 
