@@ -1,10 +1,9 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
 import { Icon } from "../parts/icon.tsx";
-import { useSession } from "../session/use-session.ts";
+import { useUpdatePreferences } from "../shell/kept-preferences.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 import { type Column, COLUMNS } from "./columns.tsx";
 import styles from "./columns-dialog.module.css";
@@ -13,18 +12,13 @@ import styles from "./columns-dialog.module.css";
 export function ColumnsDialog({ shown, onShow, onClose }: {
   readonly shown: readonly Column[]; readonly onShow: (names: readonly string[] | undefined) => void; readonly onClose: () => void;
 }) {
-  const { rest } = useSession();
-  const queries = useQueryClient();
   const [order, setOrder] = useState<readonly Column[]>([...shown, ...COLUMNS.filter((column) => !shown.includes(column))]);
   const [chosen, setChosen] = useState<ReadonlySet<Column>>(new Set(shown));
-  const keep = useMutation({
-    mutationFn: (names: readonly string[]) => rest.updatePreferences({ columns: { devices: [...names] } }),
-    onSuccess(answer, names) {
-      queries.setQueryData(["preferences"], answer);
-      onShow(names.length === 0 ? undefined : names);
-      onClose();
-    },
+  const kept = useUpdatePreferences(({ columns: { devices: names = [] } = {} }) => {
+    onShow(names.length === 0 ? undefined : names);
+    onClose();
   });
+  const keep = (devices: string[]) => kept.mutate({ columns: { devices } });
   const toggle = (column: Column) => setChosen((before) => {
     const next = new Set(before);
     if (!next.delete(column)) next.add(column);
@@ -44,10 +38,10 @@ export function ColumnsDialog({ shown, onShow, onClose }: {
             </li>
           ))}
         </ul>
-        {keep.isError && <ErrorNote error={keep.error} />}
+        {kept.isError && <ErrorNote error={kept.error} />}
         <div className={form["actions"]}>
-          <Button onClick={() => keep.mutate([])} disabled={keep.isPending}>The usual ones</Button>
-          <Button kind="primary" onClick={() => keep.mutate(names)} disabled={keep.isPending || names.length === 0}>Show these</Button>
+          <Button onClick={() => keep([])} disabled={kept.isPending}>The usual ones</Button>
+          <Button kind="primary" onClick={() => keep(names)} disabled={kept.isPending || names.length === 0}>Show these</Button>
         </div>
       </div>
     </Dialog>

@@ -2,9 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { Button } from "../parts/button.tsx";
 import { useSession } from "../session/use-session.ts";
+import { useKeptPreferences } from "../shell/kept-preferences.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 import { Foreign } from "../texts/foreign.tsx";
-import { readView, type Shown, useKeptPreferences } from "./use-views.ts";
+import { readView, type Shown } from "./use-views.ts";
 import styles from "./views-dialog.module.css";
 
 /**

@@ -11,6 +11,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { Page } from "../parts/page.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
+import { useKeptPreferences } from "../shell/kept-preferences.ts";
 import { BulkDialog } from "./bulk-dialog.tsx";
 import { columnsOf } from "./columns.tsx";
 import { ColumnsDialog } from "./columns-dialog.tsx";
@@ -19,7 +20,7 @@ import { DeviceGrid } from "./device-grid.tsx";
 import styles from "./devices-page.module.css";
 import { Facets } from "./facets.tsx";
 import { FilterBox } from "./filter/filter-box.tsx";
-import { type Shown, useKeptPreferences } from "./use-views.ts";
+import type { Shown } from "./use-views.ts";
 import { ViewsDialog } from "./views-dialog.tsx";
 
 const route = getRouteApi("/devices");

@@ -1,7 +1,5 @@
 import type { DeviceFilter, View } from "@lanthorn/contract";
 import { parseDeviceFilter } from "@lanthorn/contract";
-import { useQuery } from "@tanstack/react-query";
-import { useSession } from "../session/use-session.ts";
 
 /** What a view shows. */
 export interface Shown {
@@ -14,12 +12,6 @@ export interface Shown {
 
 /** What a view shows, or in words why its filter is none: another version has saved it. */
 export type ReadView = { readonly ok: true; readonly shown: Shown } | { readonly ok: false; readonly message: string };
-
-/** One's preferences, as the collector keeps them. */
-export function useKeptPreferences() {
-  const { rest } = useSession();
-  return useQuery({ queryKey: ["preferences"], queryFn: () => rest.readPreferences(), staleTime: Number.POSITIVE_INFINITY, refetchInterval: false });
-}
 
 /** Reads a saved view. */
 export function readView({ filter, sort, columns }: View): ReadView {

@@ -6,12 +6,13 @@ import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
 import { withForm } from "../parts/with-form.ts";
 import { useMay, useSession } from "../session/use-session.ts";
+import { useKeptPreferences, useUpdatePreferences } from "../shell/kept-preferences.ts";
 import { Answer } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
 import { RemoveButton } from "../states/removal.tsx";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import type { Column } from "./columns.tsx";
-import { readView, type Shown, useKeptPreferences } from "./use-views.ts";
+import { readView, type Shown } from "./use-views.ts";
 import styles from "./views-dialog.module.css";
 
 /** Saved views of the list: choose one, save what is shown as one, begin with one, remove one. */
@@ -63,10 +64,7 @@ function ViewRow({ view, onShow }: { readonly view: View; readonly onShow: (show
   const { rest } = useSession();
   const queries = useQueryClient();
   const isDefault = useKeptPreferences().data?.default_views.devices === view.id;
-  const begin = useMutation({
-    mutationFn: () => rest.updatePreferences({ default_views: { devices: isDefault ? null : view.id } }),
-    onSuccess: (answer) => queries.setQueryData(["preferences"], answer),
-  });
+  const begin = useUpdatePreferences();
   const name = showForeign(view.name, 60);
   const read = readView(view);
   const act = isDefault ? "No default" : "Make default";
@@ -82,7 +80,7 @@ function ViewRow({ view, onShow }: { readonly view: View; readonly onShow: (show
         )}
         {begin.isError && <ErrorNote error={begin.error} />}
       </div>
-      {(read.ok || isDefault) && <Button aria-label={`${act}: ${name}`} onClick={() => begin.mutate()} disabled={begin.isPending}>{act}</Button>}
+      {(read.ok || isDefault) && <Button aria-label={`${act}: ${name}`} onClick={() => begin.mutate({ default_views: { devices: isDefault ? null : view.id } })} disabled={begin.isPending}>{act}</Button>}
       {view.is_own && <RemoveButton of={view.name} then={view.shared ? "It is gone for everybody." : "The devices stay as they are."} keys={["views"]} remove={() => rest.deleteView(view.id).then(() => queries.invalidateQueries({ queryKey: ["preferences"] }))} />}
     </li>
   );

@@ -1,10 +1,11 @@
 import { type Changes, Severity, type SiteSummary } from "@lanthorn/contract";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Button } from "../parts/button.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Panel } from "../parts/page.tsx";
 import { useSession } from "../session/use-session.ts";
+import { useUpdatePreferences } from "../shell/kept-preferences.ts";
 import { Answer } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
 import { Foreign } from "../texts/foreign.tsx";
@@ -20,15 +21,12 @@ export function ChangesPanel({ siteId, sites }: { readonly siteId: string | unde
   const { rest } = useSession();
   const queries = useQueryClient();
   const changes = useQuery({ queryKey: ["changes", siteId], queryFn: () => rest.countChanges({ site_id: siteId }) });
-  const see = useMutation({
-    mutationFn: (until: string) => rest.updatePreferences({ last_seen: until }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ["changes"] }),
-  });
+  const see = useUpdatePreferences(() => queries.invalidateQueries({ queryKey: ["changes"] }));
   const until = changes.data?.until;
   return (
     <Panel
       title={<>What changed since {changes.data ? <Moment at={changes.data.since} exact /> : "you were here"}</>}
-      actions={<Button disabled={until === undefined || see.isPending} onClick={() => until !== undefined && see.mutate(until)}>I have seen it</Button>}
+      actions={<Button disabled={until === undefined || see.isPending} onClick={() => until !== undefined && see.mutate({ last_seen: until })}>I have seen it</Button>}
     >
       {see.error !== null && <ErrorNote error={see.error} />}
       <Answer query={changes}>{(known) => <Counts of={known} sites={sites} />}</Answer>
