@@ -38,6 +38,23 @@ describe("a call", () => {
     expect(seen).toEqual([{ method: "POST", url: "/api/v1/sites", authorization: "Bearer t0ken", body: '{"name":"Store 12"}' }]);
   });
 
+  test("waits for its turn, has the token of then, and fails as that does", async () => {
+    answer = { status: 201, body: JSON.stringify(SITE) };
+    let token = "before";
+    let go = () => {};
+    const turn = () => new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const asked = createRestClient({ url, token: () => token, fetch, turn }).createSite({ name: "Store 12" });
+    expect(seen).toEqual([]);
+    token = "after";
+    go();
+    await asked;
+    expect(seen).toMatchObject([{ authorization: "Bearer after" }]);
+    await expect(createRestClient({ url, token: () => token, fetch, turn: () => Promise.reject(new Error("out")) }).createSite({ name: "x" })).rejects.toThrow("out");
+    expect(seen).toHaveLength(1);
+  });
+
   test("that imports a table sends it as CSV", async () => {
     const done = { created: 1, updated: 0, unchanged: 0, dry_run: true };
     answer = { status: 200, body: JSON.stringify(done) };

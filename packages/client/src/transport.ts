@@ -43,6 +43,8 @@ export interface TransportOptions {
   /** Read at each call, so that a refreshed one is used at once; null for calls that need none. An API key (`svc_live_…`) does as well. */
   readonly token: () => string | null;
   readonly fetch: Fetch;
+  /** Is waited for before each call, whose time begins after it: what asks no faster than it may. What it throws the call throws. */
+  readonly turn?: () => Promise<void>;
   /**
    * Read at each POST; null for none. The same key again within a day gets the first answer and does nothing twice, so that a
    * caller may ask again after a lost answer.
@@ -68,6 +70,7 @@ export function createTransport(options: TransportOptions): Transport {
   const base = options.url.replace(/(?<!\/)\/+$/, "");
 
   const ask = async (method: string, path: string, callOptions: CallOptions, accept: string, timeoutMs: number) => {
+    await options.turn?.();
     const token = options.token();
     const content = contentOf(callOptions);
     const key = method === "POST" ? (options.idempotencyKey?.() ?? null) : null;

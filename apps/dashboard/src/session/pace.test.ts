@@ -1,74 +1,112 @@
 import { expect, test } from "vitest";
 import { createPace } from "./pace.ts";
 
+/** A pace with a clock of its own, and at which moments requests went, in the order in which they were asked. */
 function openPace() {
   let now = 5000;
-  const delays: number[] = [];
+  let timer: { readonly at: number; readonly task: () => void } | null = null;
+  const went: (readonly [asked: number, at: number])[] = [];
+  let asked = 0;
   const held: number[] = [];
   const pace = createPace({
     now: () => now,
-    after(delayMs) {
-      delays.push(delayMs);
-      return () => {};
+    after(delayMs, task) {
+      const own = { at: now + delayMs, task };
+      timer = own;
+      return () => {
+        if (timer === own) timer = null;
+      };
     },
-    onHeld: (until) => void held.push(until - now),
+    onHeld: () => void held.push(pace.heldUntil()),
   });
   return {
     pace, held,
     pass(ms: number) {
-      now += ms;
+      const end = now + ms;
+      while (timer !== null && timer.at <= end) {
+        const { at, task } = timer;
+        [now, timer] = [at, null];
+        task();
+      }
+      now = end;
     },
-    ask(count: number) {
-      delays.length = 0;
-      for (let asked = 0; asked < count; asked += 1) void pace.take();
-      return [...delays];
+    async ask(count: number) {
+      for (let left = count; left > 0; left -= 1) {
+        const own = (asked += 1);
+        void pace.take().then(() => went.push([own, now]));
+      }
+      await Promise.resolve();
+    },
+    /** How many went, and when, since the last look; in their order. */
+    async went() {
+      await Promise.resolve();
+      const seen = went.splice(0);
+      expect(seen.map(([own]) => own)).toEqual(seen.map(([own]) => own).toSorted((a, b) => a - b));
+      return seen.length;
     },
     say: (remaining: string | null, limit: string | null = "1000") => pace.learn({ get: (name) => (name === "x-ratelimit-limit" ? limit : remaining) }),
   };
 }
 
-test("of many requests at once eight go, and the others after more than a second, in their order", () => {
-  const { ask, pass, held } = openPace();
-  expect(ask(16)).toEqual(Array.from({ length: 8 }, () => 1150));
-  pass(10_000);
-  expect(ask(1)).toEqual([]);
+test("of many requests at once eight go, and the others after more than a second, in their order", async () => {
+  const { ask, pass, went, held } = openPace();
+  await ask(17);
+  expect(await went()).toBe(8);
+  pass(1149);
+  expect(await went()).toBe(0);
+  pass(1);
+  expect(await went()).toBe(8);
+  pass(1150);
+  expect(await went()).toBe(1);
   expect(held).toEqual([]);
 });
 
-test("as many go at once as the collector says that it takes, but two; what it says once others have used some changes nothing", () => {
-  const { ask, pass, say } = openPace();
-  ask(1);
+test("as many go at once as the collector says that it takes, but two, also of those that wait; what it says once others have used some changes nothing", async () => {
+  const { ask, pass, say, went } = openPace();
+  await ask(30);
+  expect(await went()).toBe(8);
   say("19");
+  expect(await went()).toBe(10);
   pass(2000);
-  expect(ask(19)).toEqual([1150]);
+  expect(await went()).toBe(12);
   say("3");
   pass(5000);
-  expect(ask(19)).toEqual([1150]);
+  await ask(19);
+  expect(await went()).toBe(18);
 });
 
-test("a collector that takes few, or says what is no number, is not asked for more than that", () => {
-  const { ask, pass, say } = openPace();
+test("a collector that takes few, or says what is no number, is not asked for more than that", async () => {
+  const { ask, pass, say, went } = openPace();
   say("none", "-1");
   say(null, null);
   say("0");
-  pass(2000);
-  expect(ask(3)).toEqual([1150, 2300]);
+  await ask(3);
+  expect(await went()).toBe(1);
+  pass(1150);
+  expect(await went()).toBe(1);
+  pass(1150);
+  expect(await went()).toBe(1);
 });
 
-test("within a minute no more go than the collector takes, but two, and it is said how long they wait", () => {
-  const { ask, pass, say, held } = openPace();
+test("within a minute no more go than the collector takes, but two, and it is said until when the next one waits", async () => {
+  const { pace, ask, pass, say, went, held } = openPace();
   say("999", "20");
-  expect(ask(18)).toEqual([]);
+  await ask(18);
   pass(10_000);
-  expect(ask(1)).toEqual([51_000]);
-  expect(held).toEqual([51_000]);
-  pass(52_000);
-  expect(ask(17)).toEqual([]);
+  await ask(1);
+  expect(await went()).toBe(18);
+  expect([held, pace.heldUntil()]).toEqual([[66_000], 66_000]);
+  pass(51_000);
+  expect([await went(), held, pace.heldUntil()]).toEqual([1, [66_000, 0], 0]);
 });
 
-test("another token has used nothing", () => {
-  const { pace, ask } = openPace();
-  ask(8);
+test("another token has used nothing, is known nothing of, and holds nobody", async () => {
+  const { pace, ask, say, went, held } = openPace();
+  say("999", "20");
+  await ask(19);
+  expect(await went()).toBe(18);
   pace.renew();
-  expect(ask(8)).toEqual([]);
+  expect([await went(), held.at(-1)]).toEqual([1, 0]);
+  await ask(8);
+  expect(await went()).toBe(7);
 });

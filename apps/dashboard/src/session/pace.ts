@@ -14,46 +14,68 @@ export interface Pace {
   take(): Promise<void>;
   /** What the collector says of its limits with an answer: `X-RateLimit-Limit` (of a minute) and `X-RateLimit-Remaining` (of the tighter one). */
   learn(headers: { get(name: string): string | null }): void;
-  /** Another token begins with nothing used. */
+  /** Another token, or none, begins with nothing used and nothing known. What waits goes on: it is another's no more. */
   renew(): void;
+  /** Until when the next request waits, where that is for long; 0 where it is not. Milliseconds since the epoch. */
+  heldUntil(): number;
 }
 
 /**
- * @param deps.after Runs a task after so many milliseconds.
- * @param deps.onHeld Requests wait for the limit of a minute until then.
+ * @param deps.after Runs a task after so many milliseconds. @returns What calls it off.
+ * @param deps.onHeld `heldUntil` is another.
  */
 export function createPace({ now, after, onHeld }: {
-  readonly now: () => number; readonly after: (delayMs: number, task: () => void) => () => void; readonly onHeld: (until: number) => void;
+  readonly now: () => number; readonly after: (delayMs: number, task: () => void) => () => void; readonly onHeld: () => void;
 }): Pace {
-  /** When the requests of the last minute were, or will be, sent. */
+  /** When the requests of the last minute were sent. */
   let sentAt: readonly number[] = [];
+  let waiting: readonly (() => void)[] = [];
   let perMinute = FIRST.perMinute;
   /** The most that was left once, with the request that it was answered to; null until an answer came. */
   let most: number | null = null;
+  let heldUntil = 0;
+  let stop = () => {};
 
   /** When the one before which so many others may go has left the window. */
   const roomAt = (limit: number, windowMs: number) => (sentAt.at(-Math.max(1, limit - MARGIN)) ?? Number.NEGATIVE_INFINITY) + windowMs;
 
-  return {
-    take() {
-      const asked = now();
-      sentAt = sentAt.filter((sent) => sent > asked - MINUTE_MS);
-      const at = Math.max(asked, roomAt(most ?? FIRST.perSecond, SECOND_MS), roomAt(perMinute, MINUTE_MS));
+  /** Lets those go that may, and comes back when the next one may. */
+  function serve(): void {
+    stop();
+    const at = now();
+    sentAt = sentAt.filter((sent) => sent > at - MINUTE_MS);
+    let next = 0;
+    for (;;) {
+      next = Math.max(roomAt(most ?? FIRST.perSecond, SECOND_MS), roomAt(perMinute, MINUTE_MS));
+      const [first, ...others] = waiting;
+      if (first === undefined || next > at) break;
+      waiting = others;
       sentAt = [...sentAt, at];
-      if (at === asked) return Promise.resolve();
-      if (at - asked > LONG_MS) onHeld(at);
-      return new Promise((resolve) => {
-        after(at - asked, resolve);
-      });
-    },
+      first();
+    }
+    stop = waiting.length === 0 ? () => {} : after(next - at, serve);
+    const held = waiting.length > 0 && next - at > LONG_MS ? next : 0;
+    if (held === heldUntil) return;
+    heldUntil = held;
+    onHeld();
+  }
+
+  return {
+    take: () => new Promise((resolve) => {
+      waiting = [...waiting, resolve];
+      serve();
+    }),
     learn(headers) {
       const [limit, remaining] = [numberOf(headers.get("x-ratelimit-limit")), numberOf(headers.get("x-ratelimit-remaining"))];
       if (limit !== null) perMinute = limit;
       if (remaining !== null) most = Math.max(most ?? 0, remaining + 1);
+      serve();
     },
     renew() {
-      sentAt = [];
+      [sentAt, most, perMinute] = [[], null, FIRST.perMinute];
+      serve();
     },
+    heldUntil: () => heldUntil,
   };
 }
 

@@ -34,33 +34,27 @@ export function createSession(deps: {
   let state: ReturnType<Session["state"]> = "starting";
   let cancelRefresh = () => {};
   const listeners = new Set<() => void>();
-  let heldUntil = 0;
   const notify = () => {
     for (const listener of listeners) listener();
   };
-  const pace = createPace({
-    ...deps,
-    onHeld(until) {
-      heldUntil = until;
-      notify();
-      deps.after(until - deps.now(), () => {
-        if (heldUntil !== until) return;
-        heldUntil = 0;
-        notify();
-      });
-    },
-  });
+  const pace = createPace({ ...deps, onHeld: notify });
 
   const enter = (next: typeof state, nextToken: string | null) => {
+    if (nextToken === null) cancelRefresh();
     state = next;
     token = nextToken;
-    if (nextToken === null) cancelRefresh();
+    pace.renew();
     notify();
   };
   const options: TransportOptions = {
     url: deps.url, token: () => token,
-    async fetch(url, init) {
+    async turn() {
+      // Who logs in waits for nobody.
+      if (token === null) return;
       await pace.take();
+      if (token === null) throw new ClientError("UNAUTHORIZED", "you have logged out meanwhile", { status: 401 });
+    },
+    async fetch(url, init) {
       const answer = await deps.fetch(url, init);
       if (token === null || init.headers["authorization"] !== `Bearer ${token}`) return answer;
       pace.learn(answer.headers);
@@ -72,7 +66,6 @@ export function createSession(deps: {
   const rest = createRestClient(options);
   const hold = (answer: TokenResponse) => {
     cancelRefresh();
-    pace.renew();
     cancelRefresh = deps.after(answer.expires_in * 1000 * REFRESH_AT, () => void refresh());
     enter("in", answer.access_token);
   };
@@ -90,7 +83,7 @@ export function createSession(deps: {
     rest, url: deps.url,
     readTagged: (read) => readTagged(options, read),
     ifMatch: (etag) => createRestClient({ ...options, ifMatch: () => etag }),
-    state: () => state, heldUntil: () => heldUntil,
+    state: () => state, heldUntil: pace.heldUntil,
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -104,9 +97,10 @@ export function createSession(deps: {
       keep(await rest.login({ username, password }));
     },
     async logout() {
-      // The page forgets the token, whether or not the collector hears of it.
-      await rest.logout().catch(() => undefined);
+      // The page forgets the token at once, whether or not the collector hears of it.
+      const last = token;
       enter("out", null);
+      await createRestClient({ url: deps.url, fetch: deps.fetch, token: () => last }).logout().catch(() => undefined);
     },
   };
 }

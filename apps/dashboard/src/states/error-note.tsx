@@ -1,5 +1,5 @@
 import { ClientError, type ClientErrorCode } from "@lanthorn/client";
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { clock } from "../clock.ts";
 import { Button } from "../parts/button.tsx";
 import styles from "./states.module.css";
@@ -7,7 +7,7 @@ import styles from "./states.module.css";
 /** What went wrong: the code, what to do, and the request's id for whoever reads the collector's log. */
 export function ErrorNote({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   const failure = error instanceof ClientError ? error : null;
-  const waitSeconds = useCountdown(failure?.retryAfterSeconds ?? 0, error);
+  const waitSeconds = useSecondsUntil(useMemo(() => clock.now() + (failure?.retryAfterSeconds ?? 0) * 1000, [failure]));
   return (
     <div className={styles["error"]} role="alert">
       <p><strong>{failure ? TITLES[failure.code] : "Something broke"}</strong></p>
@@ -39,17 +39,17 @@ function textOf({ code, message, details }: ClientError): string {
   return message;
 }
 
-/** @returns Seconds that are left, drawn again each second. @param of Begins anew with another one. */
-export function useCountdown(seconds: number, of: unknown): number {
-  const [left, setLeft] = useState(seconds);
+/** @returns Seconds that are left until a moment, drawn again each second; 0 from then on. @param until In milliseconds since the epoch. */
+export function useSecondsUntil(until: number): number {
+  const left = () => Math.max(0, Math.ceil((until - clock.now()) / 1000));
+  const [, draw] = useState(0);
   useEffect(() => {
-    setLeft(seconds);
-    if (seconds <= 0) return undefined;
-    const stop = clock.every(1000, () => setLeft((before) => {
-      if (before <= 1) stop();
-      return Math.max(0, before - 1);
-    }));
+    if (left() === 0) return undefined;
+    const stop = clock.every(1000, () => {
+      draw((count) => count + 1);
+      if (left() === 0) stop();
+    });
     return stop;
-  }, [seconds, of]);
-  return left;
+  }, [until]);
+  return left();
 }
