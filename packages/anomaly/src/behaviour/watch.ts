@@ -40,7 +40,7 @@ export interface BehaviourWatch {
   readonly work: () => boolean;
   /** Nobody looked for a part of the hour: it is neither compared nor learned. */
   readonly distrustHour: () => void;
-  /** Frames or flows were seen, and others were not. An hour of which more than a hundredth is missing is compared, because a flood may be an attack, and not learned. */
+  /** Frames or flows were seen, and others were not. An hour of which more than a hundredth is missing is compared, because a flood may be an attack, and not learned. Flows may be said as the seconds whose flows were seen: then a burst is worth no more than it lasts. */
   readonly noteSeen: (what: Watched, seen: number, missed: number) => void;
   /** What people say is normal, in place of what they said before. */
   readonly accept: (accepted: readonly Accepted[]) => void;

@@ -130,6 +130,36 @@ test("flows of hosts outside neither take the room of devices nor give them thei
   expect([rate.take(1, "flooder"), rate.take(1, "laptop"), rate.leftOut()]).toEqual(["too_many", "too_many", 3002]);
 });
 
+test("a burst of one second is missing of an hour as one second, however many hosts seem to open it, and one of a minute is more than a hundredth", () => {
+  const rate = createFlowRate();
+  const missedOf = (hour: number, seconds: number) => {
+    const sums = { seen: 0, missed: 0 };
+    const add = ({ seen, missed }: { readonly seen: number; readonly missed: number }) => Object.assign(sums, { seen: sums.seen + seen, missed: sums.missed + missed });
+    rate.advance(hour * 3600);
+    for (let second = 0; second < seconds; second += 1) {
+      for (let turn = 0; turn < 20_000; turn += 1) rate.take(hour * 3600 + 100 + second, null);
+      add(rate.advance(hour * 3600 + 101 + second));
+    }
+    // Packet time is in the next hour already when it is asked.
+    add(rate.advance((hour + 1) * 3600 + 7));
+    return [sums.seen + sums.missed, sums.missed];
+  };
+  expect(missedOf(1, 1)).toEqual([3600, 0.875]);
+  expect(missedOf(9, 60)).toEqual([3600, 52.5]);
+});
+
+test("a burst of hosts outside that nobody knows stops no learning", async () => {
+  const { live, flows, behaviour, see } = await openSite();
+  const strangers = (seconds: number) => Array.from({ length: 20_000 }, (_, turn) =>
+    conversation(seconds, { ip: `198.18.${turn >> 8}.${turn & 255}`, mac: "02:00:00:00:00:01" }, { ip: LAPTOP.ip, mac: LAPTOP.mac, port: 443 }, false)).flat();
+  live({ from: 0, to: 1 + 10.05 / 24 });
+  see(strangers(BEGIN + DAY + 10 * 3600 + 200));
+  live({ from: 1 + 10.1 / 24, to: 1 + 11.1 / 24 });
+  flows.tick?.(0);
+  expect(behaviour.counters()?.flows_left_out).toBeGreaterThan(1000);
+  expect(behaviour.counters()).toMatchObject({ distrusted_hours: 0, thin_hours: 0 });
+}, 60_000);
+
 test("what was learned comes back after a restart, and where it is damaged it is set aside, said and learned anew", async () => {
   const first = await openSite();
   first.live({ from: 0, to: 8 });

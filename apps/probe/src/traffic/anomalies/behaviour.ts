@@ -78,12 +78,16 @@ export async function openBehaviour(deps: {
   await countries.load();
   watch.accept(toAccepted(deps.accepted));
 
+  /** Before the hour ends for what learns. */
+  function noteSeconds(at: number): void {
+    const { seen, missed } = rate.advance(at);
+    if (seen + missed > 0) watch.noteSeen("flows", seen, missed);
+  }
+
   return {
     onFlow(record, at) {
-      const fate = rate.take(at, devices.nameAt(record.originator_ip));
-      if (fate === "missed") watch.noteSeen("flows", 0, 1);
-      if (fate !== "taken") return;
-      watch.noteSeen("flows", 1, 0);
+      noteSeconds(at);
+      if (rate.take(at, devices.nameAt(record.originator_ip)) !== "taken") return;
       const flow = observeFlow(record, at, { devices, countries });
       if (flow) watch.flow(flow);
       const broadcast = flow ? null : observeBroadcast(record, at, devices);
@@ -98,7 +102,10 @@ export async function openBehaviour(deps: {
       if (!question || device === null || isLinkName(client.port, server.port)) return;
       watch.query({ at: message.at / 1e6, device, name: question.name, isMissing: message.message.responseCode === NO_SUCH_NAME });
     },
-    advance: watch.advance,
+    advance(at) {
+      noteSeconds(at);
+      watch.advance(at);
+    },
     seen: (frames) => watch.noteSeen("frames", frames, 0),
     missed(frames) {
       if (frames === 0) watch.distrustHour();

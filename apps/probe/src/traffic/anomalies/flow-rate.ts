@@ -5,8 +5,16 @@ export interface FlowRate {
    * @returns `missed` for one that is not of a device with too many: what is counted of the site or of its device lacks something.
    */
   take(at: number, device: string | null): "taken" | "too_many" | "missed";
+  /**
+   * Packet time has come so far.
+   * @returns Seconds that are over since it was last asked, and how many of them were missed: of each no more than the share of its flows. So a burst takes no
+   *   more of an hour than it lasts, whoever makes it.
+   */
+  advance(at: number): { readonly seen: number; readonly missed: number };
   leftOut(): number;
 }
+
+const HOUR_SECONDS = 3600;
 
 /** Of packet time and of known devices. Some fifth of a second of work. */
 const MAX_A_SECOND = 5000;
@@ -20,7 +28,19 @@ const MAX_OF_OTHERS = 2500;
 /** Nothing was taken yet. */
 export function createFlowRate(): FlowRate {
   const byDevice = new Map<string, number>();
-  let [second, taken, takenOfOthers, leftOut] = [0, 0, 0, 0];
+  let [second, taken, takenOfOthers, missed, leftOut] = [Number.NaN, 0, 0, 0, 0];
+  let over = { seen: 0, missed: 0 };
+
+  /** What is over belongs to the hour of its second; time that was set back ends none. */
+  function beginSecond(next: number): void {
+    const seconds = Math.min(next, (Math.floor(second / HOUR_SECONDS) + 1) * HOUR_SECONDS) - second;
+    if (seconds > 0) {
+      const share = missed === 0 ? 0 : missed / (taken + takenOfOthers + missed);
+      over = { seen: over.seen + seconds - share, missed: over.missed + share };
+    }
+    [second, taken, takenOfOthers, missed] = [next, 0, 0, 0];
+    byDevice.clear();
+  }
 
   function takeOfDevice(device: string): "taken" | "too_many" | "missed" {
     const ofDevice = (byDevice.get(device) ?? 0) + 1;
@@ -39,13 +59,17 @@ export function createFlowRate(): FlowRate {
 
   return {
     take(at, device) {
-      if (Math.floor(at) !== second) {
-        [second, taken, takenOfOthers] = [Math.floor(at), 0, 0];
-        byDevice.clear();
-      }
+      if (Math.floor(at) !== second) beginSecond(Math.floor(at));
       const fate = device === null ? takeOfOthers() : takeOfDevice(device);
       if (fate !== "taken") leftOut += 1;
+      if (fate === "missed") missed += 1;
       return fate;
+    },
+    advance(at) {
+      if (Math.floor(at) !== second) beginSecond(Math.floor(at));
+      const ended = over;
+      over = { seen: 0, missed: 0 };
+      return ended;
     },
     leftOut: () => leftOut,
   };
