@@ -28,7 +28,7 @@ export type SiteChanges = z.infer<typeof SiteChanges>;
 
 /** What changed since a moment. */
 export const Changes = z.object({
-  since: Instant.describe(`From when on it is counted: at most ${MAX_CHANGE_DAYS} days back, whatever was asked for.`),
+  since: Instant.describe(`From when on it is counted: at most ${MAX_CHANGE_DAYS} days back, and no later than now, whatever was asked for.`),
   until: Instant.describe("When it was counted: what `last_seen` of the preferences can be set to."),
   total: z.object(counts).describe("All of it, also what is of no site."),
   sites: z.array(SiteChanges).describe(`Sites where something changed, those with the gravest alerts first, at most ${MAX_CHANGED_SITES}.`),

@@ -63,7 +63,7 @@ export type Preferences = z.infer<typeof Preferences>;
 /** Fields left out stay. */
 export const PreferencesUpdate = z.strictObject({
   theme: Preferences.shape.theme, zone: Preferences.shape.zone, single_keys: Preferences.shape.single_keys, site_id: Preferences.shape.site_id,
-  last_seen: Preferences.shape.last_seen,
+  last_seen: Preferences.shape.last_seen.describe("When the person last looked at what changed. A moment that is yet to come counts as now."),
   default_views: z.strictObject(DefaultViews.shape).partial().describe("The views with which lists begin. Those left out stay."),
   columns: z.strictObject(Columns.shape).partial().describe("Which columns lists have. Lists left out stay."),
 }).partial();

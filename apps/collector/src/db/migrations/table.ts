@@ -56,6 +56,7 @@ import * as workspace from "./0064-workspace.ts";
 import * as alertActions from "./0067-alert-actions.ts";
 import * as eventHappenings from "./0068-event-happenings.ts";
 import * as changes from "./0069-changes.ts";
+import * as changesOfSites from "./0070-changes-of-sites.ts";
 
 /**
  * Every migration by name, applied in the order of the names. What a released one does to a database never changes; where two columns
@@ -119,4 +120,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0067-alert-actions": alertActions,
   "0068-event-happenings": eventHappenings,
   "0069-changes": changes,
+  "0070-changes-of-sites": changesOfSites,
 };

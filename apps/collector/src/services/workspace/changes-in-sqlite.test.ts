@@ -16,8 +16,9 @@ test("what changed is found by an index from the moment on, and nothing before i
   });
   const store = createChangesStore({ reads: handle });
   const plans: string[] = [];
-  for (const kind of ["devices", "alerts", "resolved", "logged"] as const) {
-    await store[kind]({ tenantId: createId(), since: "2026-11-20T15:37:57.123Z" }, () => {});
+  const asks = [...(["devices", "alerts", "resolved", "logged"] as const).map((kind) => [kind, undefined] as const), ...(["devices", "alerts", "resolved"] as const).map((kind) => [kind, createId()] as const)];
+  for (const [kind, siteId] of asks) {
+    await store[kind]({ tenantId: createId(), siteId, since: "2026-11-20T15:37:57.123Z" }, () => {});
     const { sql, parameters } = reads.getExecutor().compileQuery(asked.at(-1) as RootOperationNode, createQueryId());
     const { rows } = await reads.executeQuery<{ detail: string }>(CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]));
     plans.push(rows.map(({ detail }) => detail).join("; "));
@@ -27,5 +28,8 @@ test("what changed is found by an index from the moment on, and nothing before i
     "SEARCH alerts USING COVERING INDEX alerts_first_seen (tenant_id=? AND (first_seen,id)>(?,?))",
     "SEARCH alerts USING COVERING INDEX alerts_ended (tenant_id=? AND (resolved_at,id)>(?,?))",
     "SEARCH events USING INDEX events_changes (tenant_id=? AND seq>?)",
+    "SEARCH devices USING COVERING INDEX devices_first_seen_at_site (site_id=? AND (first_seen,id)>(?,?))",
+    "SEARCH alerts USING COVERING INDEX alerts_first_seen_at_site (site_id=? AND (first_seen,id)>(?,?))",
+    "SEARCH alerts USING COVERING INDEX alerts_ended_at_site (site_id=? AND (resolved_at,id)>(?,?))",
   ]);
 });

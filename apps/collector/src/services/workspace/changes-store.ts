@@ -21,6 +21,8 @@ export interface ChangesStore {
 /** Of whom, and since which instant. */
 interface ChangePeriod {
   readonly tenantId: string;
+  /** One of the tenant's; undefined for all, and for what is of none. */
+  readonly siteId?: string | undefined;
   readonly since: string;
 }
 
@@ -32,29 +34,38 @@ const AT_ONCE = 2000;
 /** The index of the log has these, and is found by these words alone. */
 const LOGGED = sql<boolean>`type in ('host_offline', 'vuln_found', 'config_changed')`;
 
-/** Every kind walks an index from the instant on, and reads nothing from before it. */
+/** What an index begins with: all rows of a site are its tenant's. */
+function scopeOf({ tenantId, siteId }: ChangePeriod) {
+  return [siteId === undefined ? "tenant_id" : "site_id", "=", siteId ?? tenantId] as const;
+}
+
+/** Every kind walks an index from the instant on, and reads nothing from before it; of one site nothing of others but their events, which `count` is given too. */
 export function createChangesStore({ reads }: { readonly reads: Kysely<Schema> }): ChangesStore {
   const stillOffline = async (ids: ReadonlySet<string>, count: Count<string | null>) => {
     for await (const piece of inTurns(ids)) {
-      const gone = await selectIn(piece, (list) => reads.selectFrom("devices").select("site_id").where("id", "in", list).where("presence_state", "=", "offline").execute());
+      const gone = await selectIn(piece, async (list) => {
+        const found = await reads.selectFrom("devices").select("site_id").where("id", "in", list).where("presence_state", "=", "offline").execute();
+        await nextTurn();
+        return found;
+      });
       for (const { site_id: site } of gone) count(site, "gone", 1);
     }
   };
   return {
     siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
 
-    devices: ({ tenantId, since }, count) => walk({ at: since, id: "" }, async ({ at, id }) =>
-      (await reads.selectFrom("devices").select(["first_seen as at", "id", "site_id"]).where("tenant_id", "=", tenantId)
+    devices: (period, count) => walk({ at: period.since, id: "" }, async ({ at, id }) =>
+      (await reads.selectFrom("devices").select(["first_seen as at", "id", "site_id"]).where(...scopeOf(period))
         .where((eb) => eb(eb.refTuple("first_seen", "id"), ">", eb.tuple(at, id))).orderBy("first_seen").orderBy("id").limit(AT_ONCE).execute()),
     ({ site_id: site }) => count(site, "new", 1)),
 
-    alerts: ({ tenantId, since }, count) => walk({ at: since, id: "" }, async ({ at, id }) =>
-      (await reads.selectFrom("alerts").select(["first_seen as at", "id", "site_id", "severity"]).where("tenant_id", "=", tenantId)
+    alerts: (period, count) => walk({ at: period.since, id: "" }, async ({ at, id }) =>
+      (await reads.selectFrom("alerts").select(["first_seen as at", "id", "site_id", "severity"]).where(...scopeOf(period))
         .where((eb) => eb(eb.refTuple("first_seen", "id"), ">", eb.tuple(at, id))).orderBy("first_seen").orderBy("id").limit(AT_ONCE).execute()),
     ({ site_id: site, severity }) => count(site, severity, 1)),
 
-    resolved: ({ tenantId, since }, count) => walk({ at: since, id: "" }, async ({ at, id }) =>
-      (await reads.selectFrom("alerts").select((eb) => [eb.ref("resolved_at").$notNull().as("at"), "id", "site_id"]).where("tenant_id", "=", tenantId).where("resolved_at", "is not", null)
+    resolved: (period, count) => walk({ at: period.since, id: "" }, async ({ at, id }) =>
+      (await reads.selectFrom("alerts").select((eb) => [eb.ref("resolved_at").$notNull().as("at"), "id", "site_id"]).where(...scopeOf(period)).where("resolved_at", "is not", null)
         .where((eb) => eb(eb.refTuple("resolved_at", "id"), ">", eb.tuple(at, id))).orderBy("resolved_at").orderBy("id").limit(AT_ONCE).execute()),
     ({ site_id: site }) => count(site, "resolved", 1)),
 
@@ -71,9 +82,9 @@ export function createChangesStore({ reads }: { readonly reads: Kysely<Schema> }
       await stillOffline(offline, count);
     },
 
-    async silentProbes({ tenantId, since }, count) {
-      const probes = await reads.selectFrom("probes").select("site_id").where("tenant_id", "=", tenantId).where("revoked_at", "is", null)
-        .where("state", "=", "silent").where("silent_since", ">=", since).execute();
+    async silentProbes(period, count) {
+      const probes = await reads.selectFrom("probes").select("site_id").where(...scopeOf(period)).where("revoked_at", "is", null)
+        .where("state", "=", "silent").where("silent_since", ">=", period.since).execute();
       for (const { site_id: site } of probes) count(site, "silent", 1);
     },
   };

@@ -90,6 +90,13 @@ describe("what changed since a moment", () => {
     expect((await changes()).since).toBe(ago(31 * 24));
   });
 
+  test("is since now where the moment is yet to come, which nobody can have seen", async () => {
+    const later = toInstant(NOW + HOUR_MS);
+    expect((await changes(`?since=${later}`)).since).toBe(toInstant(NOW));
+    expect((await gateway.call("PUT", "/api/v1/me/preferences", tenant.token, { last_seen: later })).body).toMatchObject({ last_seen: toInstant(NOW) });
+    expect((await changes()).since).toBe(toInstant(NOW));
+  });
+
   test("is exact of very many, also where many changed at once", async () => {
     await fill();
     const device = await gateway.db.selectFrom("devices").selectAll().where("ip", "=", "10.0.2.2").executeTakeFirstOrThrow();

@@ -18,31 +18,41 @@ const DAY_MS = 86_400_000;
 /** The gravest first: sites are ordered by the first of these that differs. */
 const ORDER = ["critical", "high", "silent", "medium", "vuln_found", "gone", "low", "new", "config_changed", "info", "resolved"] as const;
 
-/** Counts while others write: what changes meanwhile may be in it or not. */
+/** Counts while others write: what changes meanwhile may be in it or not. Equal requests at the same time share one count. */
 export function createChanges({ store, preferences, clock }: {
-  readonly store: ChangesStore; readonly preferences: Pick<PreferencesService, "read">; readonly clock: Pick<Clock, "now">;
+  readonly store: ChangesStore; readonly preferences: Pick<PreferencesService, "lastSeen">; readonly clock: Pick<Clock, "now">;
 }): ChangesService {
-  const sinceOf = async (identity: Identity, asked: string | undefined, now: number) => {
-    const since = asked === undefined ? (await preferences.read(identity)).last_seen : momentToInstant(asked, now);
-    const earliest = toInstant(now - MAX_CHANGE_DAYS * DAY_MS);
-    return since === null ? toInstant(now - DAY_MS) : since < earliest ? earliest : since;
+  const inFlight = new Map<string, Promise<Changes>>();
+  const sinceOf = (asked: string | null, now: number) => {
+    const since = asked === null ? toInstant(now - DAY_MS) : momentToInstant(asked, now);
+    const [earliest, latest] = [toInstant(now - MAX_CHANGE_DAYS * DAY_MS), toInstant(now)];
+    return since < earliest ? earliest : since > latest ? latest : since;
+  };
+  const countSince = async (tenantId: string, asked: string | null, only: string | undefined): Promise<Changes> => {
+    const now = clock.now();
+    const period = { tenantId, siteId: only, since: sinceOf(asked, now) };
+    const total: Tally = new Map();
+    const sites = new Map<string, Tally>();
+    const count = (site: string | null, kind: string, times: number) => {
+      if (only !== undefined && site !== only) return;
+      add(total, kind, times);
+      if (site !== null) add(tallyOf(sites, site), kind, times);
+    };
+    for (const kind of ["devices", "alerts", "resolved", "logged", "silentProbes"] as const) await store[kind](period, count);
+    const worst = [...sites].toSorted(([, a], [, b]) => compare(a, b)).slice(0, MAX_CHANGED_SITES);
+    return { since: period.since, until: toInstant(now), total: toCounts(total), sites: worst.map(([site, tally]) => ({ site_id: site, ...toCounts(tally) })) };
   };
   return {
-    async count(identity, { since: asked, site_id: only }) {
+    async count(identity, { since, site_id: only }) {
       const { tenantId } = identity;
       await requireSite(store, tenantId, only);
-      const now = clock.now();
-      const period = { tenantId, since: await sinceOf(identity, asked, now) };
-      const total: Tally = new Map();
-      const sites = new Map<string, Tally>();
-      const count = (site: string | null, kind: string, times: number) => {
-        if (only !== undefined && site !== only) return;
-        add(total, kind, times);
-        if (site !== null) add(tallyOf(sites, site), kind, times);
-      };
-      for (const kind of ["devices", "alerts", "resolved", "logged", "silentProbes"] as const) await store[kind](period, count);
-      const worst = [...sites].toSorted(([, a], [, b]) => compare(a, b)).slice(0, MAX_CHANGED_SITES);
-      return { since: period.since, until: toInstant(now), total: toCounts(total), sites: worst.map(([site, tally]) => ({ site_id: site, ...toCounts(tally) })) };
+      const asked = since ?? await preferences.lastSeen(identity);
+      const key = JSON.stringify([tenantId, asked, only]);
+      const same = inFlight.get(key);
+      if (same) return same;
+      const counted = countSince(tenantId, asked, only).finally(() => inFlight.delete(key));
+      inFlight.set(key, counted);
+      return counted;
     },
   };
 }

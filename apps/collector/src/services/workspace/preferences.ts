@@ -1,4 +1,5 @@
 import { Preferences, type PreferencesUpdate } from "@lanthorn/contract";
+import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Caller, Identity } from "../../gateway/environment.ts";
 import { notFound, requireSite } from "../../gateway/errors.ts";
@@ -7,14 +8,16 @@ import type { WorkspaceStore } from "./store.ts";
 /** How a person wants to see things. */
 export interface PreferencesService {
   read(identity: Identity): Promise<Preferences>;
-  /** @throws ApiError NOT_FOUND for a view or a site that the caller does not see. */
+  /** When the person looked last at what changed; null while that is not known. */
+  lastSeen(identity: Identity): Promise<string | null>;
+  /** A `last_seen` that is yet to come is now. @throws ApiError NOT_FOUND for a view or a site that the caller does not see. */
   update(caller: Caller, change: PreferencesUpdate): Promise<Preferences>;
 }
 
 const DEFAULTS: Preferences = { theme: "system", zone: "local", single_keys: true, site_id: null, default_views: { devices: null, alerts: null }, columns: { devices: [] }, last_seen: null };
 
 /** A view or a site that is no more is left out when they are read. */
-export function createPreferences({ store, audit }: { readonly store: WorkspaceStore; readonly audit: Audit }): PreferencesService {
+export function createPreferences({ store, audit, clock }: { readonly store: WorkspaceStore; readonly audit: Audit; readonly clock: Pick<Clock, "now"> }): PreferencesService {
   const isSeen = async ({ tenantId, userId }: Identity, list: string, viewId: string) => (await store.view({ tenantId, userId, list }, viewId)) !== null;
   const shown = async (identity: Identity, stored: string | null): Promise<Preferences> => {
     const chosen = parse(stored);
@@ -27,6 +30,7 @@ export function createPreferences({ store, audit }: { readonly store: WorkspaceS
   };
   return {
     read: async (identity) => shown(identity, await store.preferences(identity.userId)),
+    lastSeen: async ({ userId }) => parse(await store.preferences(userId)).last_seen,
 
     async update({ identity, actor }, { default_views: views = {}, columns = {}, ...change }) {
       await requireSite(store, identity.tenantId, change.site_id);
@@ -34,6 +38,8 @@ export function createPreferences({ store, audit }: { readonly store: WorkspaceS
         const id = views[list];
         if (id !== undefined && id !== null && !(await isSeen(identity, list, id))) throw notFound("view");
       }
+      const now = toInstant(clock.now());
+      if (change.last_seen && change.last_seen > now) change.last_seen = now;
       return store.transaction(async (trx) => {
         const before = await shown(identity, await store.holdPreferences(trx, identity.userId));
         const after = { ...before, ...given(change), default_views: { ...before.default_views, ...given(views) }, columns: { ...before.columns, ...given(columns) } };
