@@ -51,7 +51,9 @@ async function decide({ rest }: Rest, ids: readonly string[], { status, note }: 
   for (const id of ids) {
     const result = note === undefined ? null : await rest.changeAlerts({ ids: [id], expected_count: 1, change: { status, note } });
     if (result?.unchanged) notes.push(`${id} was ${status} already: the note was not kept`);
-    alerts.push(await (status === "acknowledged" ? rest.acknowledgeAlert(id) : rest.resolveAlert(id)));
+    // What the note has changed is only read; what it has not may be refused.
+    const isDone = result !== null && result.unchanged === 0;
+    alerts.push(await (isDone ? rest.readAlert(id) : status === "acknowledged" ? rest.acknowledgeAlert(id) : rest.resolveAlert(id)));
   }
   return { ...answer(alerts), notes };
 }

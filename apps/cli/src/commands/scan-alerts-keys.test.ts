@@ -107,12 +107,15 @@ describe("alerts", () => {
 
   test("get a note, and it is said where it was not kept", async () => {
     const asked: unknown[] = [];
+    const done: string[] = [];
     const connection = connect({
       changeAlerts: async (body) => (asked.push(body), { matched: 1, changed: body.ids?.[0] === "a" ? 1 : 0, unchanged: body.ids?.[0] === "a" ? 0 : 1, gone: 0 }),
-      resolveAlert: async () => ({ ...ALERT, status: "resolved" }),
+      readAlert: async (id) => (done.push(`read ${id}`), { ...ALERT, status: "resolved" }),
+      resolveAlert: async (id) => (done.push(`resolve ${id}`), { ...ALERT, status: "resolved" }),
     });
     const answer = await resolveAlerts(connection, ["a", "b"], { note: "the new printer" });
     expect(asked).toMatchObject(["a", "b"].map((id) => ({ ids: [id], expected_count: 1, change: { status: "resolved", note: "the new printer" } })));
+    expect(done).toEqual(["read a", "resolve b"]);
     expect(answer.notes).toEqual(["b was resolved already: the note was not kept"]);
   });
 

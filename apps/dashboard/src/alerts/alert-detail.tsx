@@ -114,7 +114,7 @@ function Actions({ alert }: { readonly alert: Alert }) {
       <Button onClick={() => setMuting(true)}>Mute…</Button>
       <Button onClick={() => setNoting(true)}>With a note…</Button>
       {act.isError && <ErrorNote error={act.error} />}
-      {isNoting && <BulkDialog of={{ id: alert.id }} onClose={() => setNoting(false)} />}
+      {isNoting && <BulkDialog of={{ id: alert.id, status: alert.status }} onClose={() => setNoting(false)} />}
       {isMuting && <MuteDialog alert={alert} onClose={() => setMuting(false)} />}
     </div>
   );

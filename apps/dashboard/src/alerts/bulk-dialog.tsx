@@ -1,4 +1,4 @@
-import { type AlertBulkChange, type AlertFilter, formatAlertFilter } from "@lanthorn/contract";
+import { type Alert, type AlertBulkChange, type AlertFilter, formatAlertFilter } from "@lanthorn/contract";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { Button } from "../parts/button.tsx";
@@ -12,16 +12,18 @@ import { showForeign } from "../texts/foreign.tsx";
 import { muteEnd, MuteTimes } from "./mute-times.tsx";
 
 /** The alerts that are changed: all that a filter leaves, as many as the list counts, or one. */
-export type Changing = { readonly filter: AlertFilter; readonly total: number } | { readonly id: string };
+export type Changing = { readonly filter: AlertFilter; readonly total: number } | { readonly id: string; readonly status: Alert["status"] };
 
 const ACTS = { acknowledged: "Acknowledge: somebody works on it", resolved: "Resolve: it is over", muted: "Mute each: nobody is called" } as const;
+/** What can be done of alerts in a state, where all are in it; of others, what can be done of some. */
+const NEXT: Readonly<Record<string, keyof typeof ACTS>> = { acknowledged: "resolved", resolved: "muted" };
 
 /** Acknowledges, resolves or mutes alerts, with a note for who reads their history; none where other ones match by now. */
 export function BulkDialog({ of, onClose }: { readonly of: Changing; readonly onClose: () => void }) {
   const { rest } = useSession();
   const queries = useQueryClient();
   const ids = { act: useId(), hours: useId(), note: useId() };
-  const [act, setAct] = useState<string>("acknowledged");
+  const [act, setAct] = useState<string>(NEXT[("id" in of ? of.status : of.filter.status) ?? ""] ?? "acknowledged");
   const whom = "id" in of ? { ids: [of.id] } : { filter: formatAlertFilter(of.filter) };
   const total = "id" in of ? 1 : of.total;
   const change = useMutation({
@@ -30,7 +32,7 @@ export function BulkDialog({ of, onClose }: { readonly of: Changing; readonly on
       for (const key of ["alerts", "alert"]) void queries.invalidateQueries({ queryKey: [key] });
     },
   });
-  if (change.data) return <BulkDone result={change.data} onClose={onClose} />;
+  if (change.data) return <BulkDone result={change.data} hasNote={change.variables.note !== ""} onClose={onClose} />;
   const count = `${total.toLocaleString("en")} ${total === 1 ? "alert" : "alerts"}`;
   const submit = withForm(({ hours = "8", note = "" }) => change.mutate(
     act === "muted" ? { muted_until: muteEnd(hours), note } : { status: act === "resolved" ? "resolved" : "acknowledged", note },
