@@ -13,8 +13,8 @@ interface BulkSelection {
 /** What a bulk change is of, and what one piece of it does. */
 interface BulkWork extends BulkSelection {
   readonly expectedCount: number;
-  /** Writes down who begins what. */
-  readonly begin: () => Promise<void>;
+  /** Writes down who begins what, or refuses it before anything is changed. */
+  readonly begin: (ids: readonly string[]) => Promise<void>;
   /** As many are changed in one transaction, which others wait for. */
   readonly pieceSize: number;
   /** Changes some records in one transaction. @param isLast Whether the disk is to have it, and all before it, when it is done. */
@@ -57,7 +57,7 @@ async function run(work: BulkWork): Promise<BulkResult> {
   checkCount(work, await work.count());
   const ids = await readIds(work);
   checkCount(work, ids.length);
-  await work.begin();
+  await work.begin(ids);
   const result = { matched: ids.length, changed: 0, unchanged: 0, gone: 0 };
   for (let at = 0; at < ids.length; at += work.pieceSize) {
     const piece = ids.slice(at, at + work.pieceSize);

@@ -94,13 +94,26 @@ describe("a bulk change of alerts", () => {
     for (const wrong of [{ muted_until: bench.now() }, { muted_until: "2028-01-01T00:00:00.000Z" }, { status: "resolved" }, { muted_until: undefined }]) {
       expect((await mute(5, wrong)).status).toBe(400);
     }
+    // What is muted longer stays so, whoever mutes it for less.
+    expect((await mute(5)).body).toMatchObject({ changed: 0, unchanged: 5 });
+    await bench.post("/mutes", { source: "rogue", expires_at: until });
+    await bench.clock.advance(3_600_001);
+    expect((await bench.list("?source=rogue")).data.filter(({ muted }) => !muted).map(({ subject }) => subject)).toEqual(["10.0.*"]);
   });
 
-  test("makes no more mutes than there may be", async () => {
+  test("makes no more mutes than there may be, and none where there would be too many", async () => {
     await raise(1001);
-    const answer = await bench.post("/bulk", { filter: "source:rogue", expected_count: 1001, change: { muted_until: toInstant(bench.clock.now() + 3_600_000) } });
-    expect([answer.status, answer.error.code]).toEqual([409, "CONFLICT"]);
-    expect((await bench.server.db.selectFrom("alert_mutes").select("id").execute()).length).toBeLessThanOrEqual(1000);
+    const mute = (filter: string, count: number) =>
+      bench.post("/bulk", { filter, expected_count: count, change: { muted_until: toInstant(bench.clock.now() + 3_600_000) } });
+    const answer = await mute("source:rogue", 1001);
+    expect([answer.status, answer.error.code, await audited()]).toEqual([409, "CONFLICT", []]);
+    const count = async () => (await bench.server.db.selectFrom("alert_mutes").select("id").execute()).length;
+    expect(await count()).toBe(0);
+    expect((await mute("source:ids", 1)).status).toBe(200);
+    await bench.server.db.deleteFrom("alerts").where("subject", "in", ["server 1", "server 2", "server 3"]).execute();
+    expect((await mute("source:rogue", 998)).body).toMatchObject({ changed: 998 });
+    const posted = await Promise.all(["a", "b", "c"].map((subject) => bench.post("/mutes", { subject, expires_at: toInstant(bench.clock.now() + 3_600_000) })));
+    expect([posted.filter(({ status }) => status === 201).length, posted.filter(({ status }) => status === 409).length, await count()]).toEqual([1, 2, 1000]);
   });
 
   test("is nobody else's, and needs the scope of a single change", async () => {

@@ -6,7 +6,7 @@ import { createRunBulk, selectionOf } from "../../gateway/bulk/bulk.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
 import { addActions } from "./actions-store.ts";
-import { muteAlerts } from "./bulk-mutes.ts";
+import { checkRoomForMutes, muteAlerts } from "./bulk-mutes.ts";
 import type { ReadConditions } from "./conditions.ts";
 import { checkMuteEnd } from "./mutes.ts";
 import { alertEvent } from "./reaction/reaction.ts";
@@ -106,10 +106,13 @@ export function alertChanges(deps: AlertChangesDependencies & { readonly conditi
       if (change.muted_until !== undefined) checkMuteEnd(change.muted_until, clock.now(), ["change", "muted_until"]);
       return runBulk(actor.tenantId, {
         ...await selected(actor.tenantId, request), expectedCount, pieceSize: PIECE,
-        begin: () => store.write((trx) => audit(trx, {
-          actor, action: "alert.bulk", target: { type: "alert", id: "" }, before: null,
-          after: { ...(filter && { filter }), ...(ids && { ids }), count: expectedCount, change },
-        })),
+        async begin(matched) {
+          if (change.muted_until !== undefined) await checkRoomForMutes(store, { tenantId: actor.tenantId, ids: matched, until: change.muted_until, now: now() });
+          await store.write((trx) => audit(trx, {
+            actor, action: "alert.bulk", target: { type: "alert", id: "" }, before: null,
+            after: { ...(filter && { filter }), ...(ids && { ids }), count: expectedCount, change },
+          }));
+        },
         async change(piece) {
           const { rows, changed } = await changeSome(actor, piece, change);
           return { changed, gone: piece.length - rows.length };

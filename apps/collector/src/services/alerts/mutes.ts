@@ -63,16 +63,16 @@ export function alertMutes({ store, audit, clock }: AlertMutesDependencies): Ale
       const { tenantId } = actor;
       checkMuteEnd(expires_at, clock.now(), ["expires_at"]);
       await requireSite(store, tenantId, site_id);
-      checkMuteCount((await mutesOf(tenantId)).length + 1);
       const row = {
         id: createId(), tenant_id: tenantId, source: source ?? null, type: type ?? null, subject: subject ?? null, site_id: site_id ?? null,
         reason,
         created_by: actor.name, created_at: now(), expires_at,
       };
       const mute = toMute(row);
-      await store.addMute(row, (trx) => audit(trx, {
-        actor, action: "alert_mute.create", target: { type: "alert_mute", id: row.id }, before: null, after: mute,
-      }));
+      await store.addMute(row, async (trx) => {
+        checkMuteCount((await store.mutes(tenantId, row.created_at, trx)).length);
+        await audit(trx, { actor, action: "alert_mute.create", target: { type: "alert_mute", id: row.id }, before: null, after: mute });
+      });
       return mute;
     },
 

@@ -26,7 +26,7 @@ export const alertsRoutes = routes(
     summary: "Read a mute", answer: "The mute",
   }, async (c, service) => c.json(await service.readMute(identityOf(c).tenantId, c.req.valid("param").mute_id), 200)),
   endpoint("alerts:write", alertsOperations.createAlertMute, {
-    summary: "Mute alerts", description: "Muted alerts are counted and listed, but nobody is notified.", answer: "The mute",
+    summary: "Mute alerts", description: "Muted alerts are counted and listed, but nobody is notified. Of several mutes that match an alert the one that ends last counts: a shorter one shortens nothing.", answer: "The mute",
   }, async (c, service) => {
     const made = await service.mute(actorOf(c), c.req.valid("json"));
     return c.json(made, 201, { location: `/api/v1/alerts/mutes/${made.id}` });
@@ -44,7 +44,7 @@ export const alertsRoutes = routes(
     summary: "Acknowledge, resolve or mute many alerts",
     description: "All that a text in the filter language leaves, or those of some `ids`. If their number is not `expected_count`, the answer is 409 with the "
     + "true one in `details.count`, and nothing is changed. Each is changed as by itself, with its own event, audit record and entry in its history, which "
-    + "has the `note`. Muted they are by `muted_until`: one mute is made of each type, site and subject, as `POST /alerts/mutes` makes it. They are changed in pieces: "
+    + "has the `note`. Muted they are by `muted_until`: one mute is made of each type, site and subject, as `POST /alerts/mutes` makes it, and none where one lasts as long already; if there were to be too many, the answer is 409 and nothing is changed. They are changed in pieces: "
     + "what fails midway leaves the rest as it was. A tenant has one bulk change of alerts at a time; a second one is answered 429.",
     example: { filter: "severity:<=low status:open seen:>7d", expected_count: 20, change: { status: "acknowledged", note: "TICKET-7: the new printers" } }, answer: "How many were changed",
   }, async (c, service) => c.json(await service.changeAll(actorOf(c), c.req.valid("json")), 200)),

@@ -3,6 +3,7 @@ import type { Expression, ExpressionBuilder, Insertable, Kysely, SqlBool, Transa
 import { countFacets, type Facets } from "../../db/query/facets.ts";
 import { holdsText } from "../../db/query/like.ts";
 import { idsAmong } from "../../db/query/ids-among.ts";
+import { selectIn } from "../../db/query/select-in.ts";
 import { inTurn } from "../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import { siteExists, sitesExist } from "../../db/locks/site-exists.ts";
@@ -10,7 +11,7 @@ import type { Position } from "../../gateway/cursor.ts";
 import type { Rows } from "../../gateway/page.ts";
 import { type ActionRow, countActions, listActions } from "./actions-store.ts";
 import type { AlertRow } from "./reaction/store.ts";
-import type { MuteRow } from "./reaction/mutes.ts";
+import type { AlertMatter, MuteRow } from "./reaction/mutes.ts";
 
 const SEARCHED = ["title", "description", "subject", "device_ip"] as const;
 
@@ -49,6 +50,8 @@ export interface AlertsStore {
   idsAfter(tenantId: string, filter: AlertFilter, after: string, limit: number): Promise<readonly string[]>;
   /** Which of these ids are alerts of the tenant, in their order. */
   idsAmong(tenantId: string, ids: readonly string[]): Promise<readonly string[]>;
+  /** What alerts are about, as many as there are of these ids. */
+  mattersOf(tenantId: string, ids: readonly string[]): Promise<readonly AlertMatter[]>;
   /** What people did with an alert, the newest first. */
   actions(alertId: string, rows: Rows): Promise<readonly ActionRow[]>;
   countActions(alertId: string): Promise<number>;
@@ -65,6 +68,7 @@ export interface AlertsStore {
   }>): Promise<readonly AlertRow[]>;
   /** Those that count at `now`, in the order in which they were made. @param trx Where those that it has made count too. */
   mutes(tenantId: string, now: string, trx?: Transaction<Schema>): Promise<readonly MuteRow[]>;
+  /** While nobody else makes one. @param also Refuses it, or does what goes with it. */
   addMute(mute: Insertable<Schema["alert_mutes"]>, also: (trx: Transaction<Schema>) => Promise<void>): Promise<void>;
   /** @returns False when there is none. */
   removeMute(tenantId: string, muteId: string, also: (trx: Transaction<Schema>, mute: MuteRow) => Promise<void>): Promise<boolean>;
@@ -105,6 +109,8 @@ export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; 
       return rows.map(({ id }) => id);
     },
     idsAmong: (tenantId, ids) => idsAmong(reads, "alerts", { tenantId, ids }),
+    mattersOf: (tenantId, ids) => selectIn(ids, (list) =>
+      reads.selectFrom("alerts").select(["source", "type", "subject", "site_id"]).where("tenant_id", "=", tenantId).where("id", "in", list).execute()),
     actions: (alertId, rows) => listActions(reads, alertId, rows),
     countActions: (alertId) => countActions(reads, alertId),
     countFacets: (tenantId, filter) => countFacets(reads, {
@@ -120,7 +126,7 @@ export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; 
     }),
     mutes: (tenantId, now, trx) =>
       (trx ?? reads).selectFrom("alert_mutes").selectAll().where("tenant_id", "=", tenantId).where("expires_at", ">", now).orderBy("id").execute(),
-    addMute: (mute, also) => db.transaction().execute(async (trx) => {
+    addMute: (mute, also) => inTurn(db, mute.tenant_id, async (trx) => {
       await trx.insertInto("alert_mutes").values(mute).execute();
       await also(trx);
     }),
