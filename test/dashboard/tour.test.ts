@@ -128,7 +128,11 @@ test("the overview counts what changed since a person said that it was seen", as
   probe.say(found("10.9.42.1", "02:00:5e:10:42:01", "after"));
   await waitFor("the device", () => (probe.acknowledged() === probe.said() ? true : null));
   await page.reload();
-  await page.getByRole("link", { name: "1 new device", exact: true }).waitFor();
+  await page.getByRole("link", { name: "1 new device", exact: true }).press("Enter");
+  await settle(page, /^Devices/);
+  await page.getByText("1 device", { exact: true }).waitFor();
+  await page.getByRole("row").filter({ hasText: "10.9.42.1" }).waitFor();
+  expect(await page.getByLabel("Filter devices").inputValue()).toMatch(/^found:>\d{4}-/);
   expect(faults).toEqual([]);
   await context.close();
 });

@@ -8,6 +8,7 @@ import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { BulkDone } from "../states/bulk-done.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
+import { count } from "../texts/count.ts";
 import { showForeign } from "../texts/foreign.tsx";
 import { muteEnd, MuteTimes } from "./mute-times.tsx";
 
@@ -33,12 +34,12 @@ export function BulkDialog({ of, onClose }: { readonly of: Changing; readonly on
     },
   });
   if (change.data) return <BulkDone result={change.data} hasNote={change.variables.note !== ""} onClose={onClose} />;
-  const count = `${total.toLocaleString("en")} ${total === 1 ? "alert" : "alerts"}`;
+  const counted = count(total, "alert");
   const submit = withForm(({ hours = "8", note = "" }) => change.mutate(
     act === "muted" ? { muted_until: muteEnd(hours), note } : { status: act === "resolved" ? "resolved" : "acknowledged", note },
   ));
   return (
-    <Dialog title={`Change ${count}`} onClose={onClose}>
+    <Dialog title={`Change ${counted}`} onClose={onClose}>
       <form className={form["form"]} onSubmit={submit}>
         {"filter" in whom && <p>All that the filter leaves: <code>{showForeign(whom.filter, 300)}</code></p>}
         <label htmlFor={ids.act}>What is done</label>
@@ -48,7 +49,7 @@ export function BulkDialog({ of, onClose }: { readonly of: Changing; readonly on
         <input id={ids.note} name="note" maxLength={1024} placeholder="what was found, ticket 4711" autoComplete="off" />
         {change.isError && <ErrorNote error={change.error} />}
         <div className={form["actions"]}>
-          <Button onClick={onClose}>Cancel</Button><Button kind="primary" type="submit" disabled={change.isPending}>Change {count}</Button>
+          <Button onClick={onClose}>Cancel</Button><Button kind="primary" type="submit" disabled={change.isPending}>Change {counted}</Button>
         </div>
       </form>
     </Dialog>

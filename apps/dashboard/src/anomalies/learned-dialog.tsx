@@ -11,6 +11,7 @@ import styles from "../sensors/sensors.module.css";
 import { useSession } from "../session/use-session.ts";
 import { Answer } from "../states/answer.tsx";
 import { useCursorList } from "../states/use-list.ts";
+import { count } from "../texts/count.ts";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 
@@ -33,7 +34,7 @@ export function LearnedDialog({ model: { probe_id: id, name }, onClose }: { read
         <Answer query={devices}>
           {({ list, total }) => (
             <>
-              <p role="status">{total.toLocaleString("en")} {total === 1 ? "device" : "devices"}</p>
+              <p role="status">{count(total, "device")}</p>
               <ul className={styles["list"]}>{list.map((device) => <DeviceRow key={device.device} device={device} />)}</ul>
               {devices.hasNextPage && <Button onClick={() => void devices.fetchNextPage()} disabled={devices.isFetchingNextPage}>Show more</Button>}
             </>

@@ -11,6 +11,7 @@ import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
 import { UNDERWAY_MS } from "../states/use-list.ts";
+import { count } from "../texts/count.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { formatMoment, Moment } from "../texts/moment.tsx";
 import { usePreferences } from "../preferences/preferences.ts";
@@ -67,7 +68,7 @@ function Schedule({ settings: { schedule, next_at: next, keep, recipients, fixed
     <div className={styles["schedule"]}>
       <Facts of={[
         ["Made", schedule === null ? "by hand only" : <code key="schedule">{schedule}</code>], ["Next", next === null ? "none is scheduled" : formatMoment(next, zone)], ["Kept", `${keep} scheduled ones`],
-        ["Encrypted to", recipients.length === 0 ? "no key" : `${recipients.length} ${recipients.length === 1 ? "key" : "keys"}`],
+        ["Encrypted to", recipients.length === 0 ? "no key" : count(recipients.length, "key")],
       ]}
       />
       {recipients.length === 0

@@ -11,6 +11,7 @@ import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
 import { useCursorList } from "../states/use-list.ts";
+import { count } from "../texts/count.ts";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { AcceptDialog } from "./accept-dialog.tsx";
@@ -97,7 +98,7 @@ function Baselines() {
     queryKey: ["baselines", "list", site_id], read: (cursor) => rest.listBaselines({ site_id, per_page: PAGE_SIZE, cursor }),
   });
   return (
-    <Panel title={baselines.data ? `${baselines.data.total.toLocaleString("en")} ${baselines.data.total === 1 ? "baseline" : "baselines"}` : "Baselines"} isFlush>
+    <Panel title={baselines.data ? count(baselines.data.total, "baseline") : "Baselines"} isFlush>
       {approving && <ApproveDialog baseline={approving} onClose={() => setApproving(null)} />}
       <Answer query={baselines}>
         {({ list, total }) => (total === 0 ? <Empty title="No baselines yet">Each site and device has one as soon as a probe has reported something of it.</Empty> : (
@@ -125,7 +126,7 @@ function BaselineRow({ baseline, onApprove }: { readonly baseline: Baseline; rea
     <tr>
       <td>{deviceId === null ? <strong>Site <Foreign text={name} longest={60} /></strong> : <Link to="/devices/$deviceId" params={{ deviceId }}><Foreign text={name} longest={60} /></Link>}</td>
       <td><Mark tone={TONES[state]}>{state}</Mark>{until !== null && <p className={styles["soft"]}>ends <Moment at={until} /></p>}</td>
-      <td className={styles["value"]}>{Object.entries(facts).map(([kind, count]) => `${count} ${kind.replaceAll("_", " ")}${count === 1 ? "" : "s"}`).join(", ") || "none"}</td>
+      <td className={styles["value"]}>{Object.entries(facts).map(([kind, number]) => count(number, kind.replaceAll("_", " "))).join(", ") || "none"}</td>
       <td>{open === 0 ? "none" : <Mark tone="bad">{open.toLocaleString("en")}</Mark>}</td>
       <td>{by === null ? "never" : <><Foreign text={by} longest={60} />, <Moment at={at} /></>}</td>
       {onApprove && (

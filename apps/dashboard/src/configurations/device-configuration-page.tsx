@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { Page, Panel } from "../parts/page.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
+import { count } from "../texts/count.ts";
 import { deviceName } from "../texts/device-name.ts";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
@@ -31,7 +32,7 @@ export function DeviceConfigurationPage() {
           <Empty title="No version yet"><p>Upload one after each change: <code>lanthorn configs upload {deviceId} running-config.txt</code></p></Empty>
         ) : (
           <>
-            <Panel title={`${data.length} ${data.length === 1 ? "version" : "versions"}`} isFlush><Versions versions={data} newer={to ?? String(data[0]?.version ?? "")} /></Panel>
+            <Panel title={count(data.length, "version")} isFlush><Versions versions={data} newer={to ?? String(data[0]?.version ?? "")} /></Panel>
             {data.length > 1 && <Difference deviceId={deviceId} from={from} to={to} />}
           </>
         ))}

@@ -8,6 +8,7 @@ import { type Fields, withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { BulkDone } from "../states/bulk-done.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
+import { count } from "../texts/count.ts";
 import { DEVICE_TYPE_NAMES } from "../texts/device-type.ts";
 import { parseTags } from "../texts/tags.ts";
 
@@ -32,9 +33,9 @@ export function BulkDialog({ filter, total, onChanged, onClose }: { readonly fil
     if (change) save.mutate(change);
   });
   if (save.data) return <BulkDone result={save.data} onClose={onClose} />;
-  const count = `${total.toLocaleString("en")} ${total === 1 ? "device" : "devices"}`;
+  const counted = count(total, "device");
   return (
-    <Dialog title={`Change ${count}`} onClose={onClose}>
+    <Dialog title={`Change ${counted}`} onClose={onClose}>
       <form className={form["form"]} onSubmit={submit}>
         <p>All that the filter leaves: <code>{formatDeviceFilter(filter)}</code></p>
         <label htmlFor={ids.add}>Add tags</label>
@@ -50,7 +51,7 @@ export function BulkDialog({ filter, total, onChanged, onClose }: { readonly fil
         {isEmpty && <p role="alert">Nothing is to be changed yet.</p>}
         {save.isError && <ErrorNote error={save.error} />}
         <div className={form["actions"]}>
-          <Button onClick={onClose}>Cancel</Button><Button kind="primary" type="submit" disabled={save.isPending}>Change {count}</Button>
+          <Button onClick={onClose}>Cancel</Button><Button kind="primary" type="submit" disabled={save.isPending}>Change {counted}</Button>
         </div>
       </form>
     </Dialog>

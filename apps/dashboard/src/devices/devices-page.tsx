@@ -5,6 +5,7 @@ import { useCallback, useMemo, useState } from "react";
 import { type Command, useCommands } from "../keyboard/commands.ts";
 import { Empty } from "../states/answer.tsx";
 import { Button } from "../parts/button.tsx";
+import { count } from "../texts/count.ts";
 import { saveBlob } from "../texts/save-blob.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -100,7 +101,7 @@ export function DevicesPage() {
 function Count({ total, waiting, onShow }: { readonly total: number | null; readonly waiting: string; readonly onShow: () => void }) {
   return (
     <span className={styles["count"]} role="status">
-      {total === null ? "…" : <span>{total.toLocaleString("en")} {total === 1 ? "device" : "devices"}</span>}
+      {total === null ? "…" : <span>{count(total, "device")}</span>}
       {waiting !== "" && <button type="button" onClick={onShow}>{waiting}: show</button>}
     </span>
   );

@@ -7,6 +7,7 @@ import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
 import { RemoveButton } from "../states/removal.tsx";
+import { count } from "../texts/count.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import styles from "./integrations-page.module.css";
@@ -63,7 +64,7 @@ function DeliveryRow({ delivery, onRedeliver }: { readonly delivery: WebhookDeli
       <td>
         {delivery.status_code ?? "none"}{delivery.response_time_ms !== null && ` in ${delivery.response_time_ms} ms`}
         <details>
-          <summary>{delivery.attempts.length} {delivery.attempts.length === 1 ? "attempt" : "attempts"}</summary>
+          <summary>{count(delivery.attempts.length, "attempt")}</summary>
           <ol className={styles["attempts"]}>
             {delivery.attempts.map((attempt) => (
               <li key={attempt.attempt}>

@@ -14,6 +14,7 @@ import { useMay, useSession } from "../session/use-session.ts";
 import { useSites } from "../shell/site-switch.tsx";
 import { Answer, Empty } from "../states/answer.tsx";
 import { useNumberedList } from "../states/use-list.ts";
+import { count } from "../texts/count.ts";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import styles from "./ipam.module.css";
 import { PrefixDialog } from "./prefix-dialog.tsx";
@@ -64,7 +65,7 @@ function Prefixes() {
   const filter = { site_id, search, status };
   const prefixes = useNumberedList({ queryKey: ["ipam", "prefixes", filter], read: (page) => rest.listIpamPrefixes({ ...filter, page, per_page: PAGE_SIZE }) });
   return (
-    <Panel title={prefixes.data ? `${prefixes.data.total.toLocaleString("en")} ${prefixes.data.total === 1 ? "prefix" : "prefixes"}` : "Prefixes"} isFlush>
+    <Panel title={prefixes.data ? count(prefixes.data.total, "prefix", "prefixes") : "Prefixes"} isFlush>
       <Answer query={prefixes}>
         {({ list, total }) => (total === 0 ? (
           <Empty title={search === undefined && status === undefined ? "No prefixes yet" : "The filter leaves nothing"}>{search === undefined && status === undefined ? "Add the networks of your sites; what devices use is compared with them." : "No prefix is like this."}</Empty>

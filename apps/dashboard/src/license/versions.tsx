@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Panel } from "../parts/page.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer } from "../states/answer.tsx";
+import { count } from "../texts/count.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import styles from "./license.module.css";
 
@@ -19,8 +20,8 @@ export function Versions() {
       <Answer query={probes}>
         {({ data }) => (
           <ul className={styles["versions"]}>
-            {countVersions(data).map(([version, count]) => (
-              <li key={version}><span>{count.toLocaleString("en")} {count === 1 ? "probe" : "probes"}</span>{version === "" ? "never connected" : <code><Foreign text={version} longest={60} /></code>}</li>
+            {countVersions(data).map(([version, number]) => (
+              <li key={version}><span>{count(number, "probe")}</span>{version === "" ? "never connected" : <code><Foreign text={version} longest={60} /></code>}</li>
             ))}
           </ul>
         )}

@@ -4,6 +4,7 @@ import { useMemo, useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Panel } from "../parts/page.tsx";
+import { count } from "../texts/count.ts";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import styles from "./links-table.module.css";
@@ -25,7 +26,7 @@ export function LinksTable({ topology: { nodes, edges }, picture }: { readonly t
     }).toSorted((one, other) => byName(one.source.name, other.source.name) || byName(one.edge.source_port, other.edge.source_port) || byName(one.target.name, other.target.name) || byName(one.edge.id, other.edge.id));
   }, [nodes, edges, picture]);
   return (
-    <Panel title={`${rows.length.toLocaleString("en")} ${rows.length === 1 ? "link" : "links"}`} isFlush>
+    <Panel title={count(rows.length, "link")} isFlush>
       <table>
         <thead><tr><th scope="col">From</th><th scope="col">Port</th><th scope="col">To</th><th scope="col">Port</th><th scope="col">Shown by</th><th scope="col">VLAN</th><th scope="col">State</th><th scope="col">Last seen</th></tr></thead>
         <tbody>{rows.slice(0, shown).map((row) => <LinkRow key={row.edge.id} {...row} />)}</tbody>

@@ -10,6 +10,7 @@ import { useSession } from "../session/use-session.ts";
 import { useSites } from "../shell/site-switch.tsx";
 import { Answer, Empty, Waiting } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
+import { count } from "../texts/count.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Drawing } from "./drawing/drawing.tsx";
 import { useLayout } from "./drawing/use-layout.ts";
@@ -75,8 +76,7 @@ function siteOf({ nodes }: Topology, chosen: string | undefined): string | undef
 }
 
 function noteOf({ stations, cables, hosts }: Picture): string {
-  const count = (number: number, one: string, many: string) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
-  return `${count(stations.length, "station", "stations")}, ${count(cables.length, "cable", "cables")} between them, ${count(hosts, "host", "hosts")} at their ports`;
+  return `${count(stations.length, "station")}, ${count(cables.length, "cable")} between them, ${count(hosts, "host")} at their ports`;
 }
 
 function Controls() {

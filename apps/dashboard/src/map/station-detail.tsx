@@ -6,6 +6,7 @@ import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Presence } from "../parts/mark.tsx";
 import { Empty } from "../states/answer.tsx";
+import { count } from "../texts/count.ts";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { byName, reportsPorts } from "./picture.ts";
@@ -42,7 +43,7 @@ export function StationDetail({ topology: { nodes, edges }, id, children }: { re
       <Facts of={factsOf(node, reportsPorts(id, edges))} />
       {node.device_id !== null && <p><Link to="/devices/$deviceId" params={{ deviceId: node.device_id }}>All that is known of it</Link></p>}
       {children}
-      <h3>{rows.length.toLocaleString("en")} {rows.length === 1 ? "link" : "links"}</h3>
+      <h3>{count(rows.length, "link")}</h3>
       <ul>
         {rows.slice(0, MAX_LINKS).map((row) => <LinkRow key={row.edge.id} {...row} />)}
       </ul>

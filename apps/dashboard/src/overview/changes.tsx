@@ -2,19 +2,19 @@ import { type Changes, Severity, type SiteSummary } from "@lanthorn/contract";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Button } from "../parts/button.tsx";
-import { Mark } from "../parts/mark.tsx";
+import { SeverityCounts } from "../parts/mark.tsx";
 import { Panel } from "../parts/page.tsx";
 import { useSession } from "../session/use-session.ts";
 import { useUpdatePreferences } from "../shell/kept-preferences.ts";
 import { Answer } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
+import { count } from "../texts/count.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import styles from "./overview-page.module.css";
 
 /** Sites that are named of those where something changed. */
 const NAMED = 3;
-const TONES = { critical: "critical", high: "bad", medium: "warn", low: "calm", info: "calm" } as const;
 
 /** What changed since the person said last that it was seen, or within a day where that was never said. */
 export function ChangesPanel({ siteId, sites }: { readonly siteId: string | undefined; readonly sites: readonly SiteSummary[] }) {
@@ -34,15 +34,15 @@ export function ChangesPanel({ siteId, sites }: { readonly siteId: string | unde
   );
 }
 
-function Counts({ of: { total, sites: changed }, sites }: { readonly of: Changes; readonly sites: readonly SiteSummary[] }) {
+function Counts({ of: { since, total, sites: changed }, sites }: { readonly of: Changes; readonly sites: readonly SiteSummary[] }) {
   const names = new Map(sites.map(({ site_id, name }) => [site_id, name]));
-  const severities = Severity.options.filter((name) => total.alerts[name] > 0);
+  const severities = Severity.options.map((name) => [name, total.alerts[name]] as const);
   const items = [
-    total.devices.new > 0 && <Link key="new" to="/devices">{count(total.devices.new, "new device")}</Link>,
+    total.devices.new > 0 && <Link key="new" to="/devices" search={{ found_since: since }}>{count(total.devices.new, "new device")}</Link>,
     total.devices.gone > 0 && <Link key="gone" to="/devices" search={{ presence_state: "offline" }}>{count(total.devices.gone, "device")} went offline</Link>,
-    severities.length > 0 && (
+    severities.some(([, number]) => number > 0) && (
       <span key="alerts" className={styles["marks"]}>
-        <Link to="/alerts">New alerts</Link>{severities.map((name) => <Mark key={name} tone={TONES[name]}>{total.alerts[name].toLocaleString("en")} {name}</Mark>)}
+        <Link to="/alerts">New alerts</Link><SeverityCounts of={severities} />
       </span>
     ),
     total.alerts.resolved > 0 && <span key="resolved">{count(total.alerts.resolved, "alert")} resolved</span>,
@@ -51,17 +51,13 @@ function Counts({ of: { total, sites: changed }, sites }: { readonly of: Changes
     total.silent_probes > 0 && <Link key="silent" to="/sites">{count(total.silent_probes, "probe")} fell silent</Link>,
   ].filter(Boolean);
   if (items.length === 0) return <p className={styles["soft"]}>Nothing.</p>;
-  const most = changed.slice(0, NAMED).flatMap(({ site_id: id }) => names.get(id) ?? []);
+  const most = changed.slice(0, NAMED).filter(({ site_id: id }) => names.has(id));
   return (
     <>
       <ul className={styles["changes"]}>{items.map((item, index) => <li key={index}>{item}</li>)}</ul>
       {names.size > 1 && most.length > 0 && (
-        <p className={styles["soft"]}>The gravest at {most.map((name, index) => <span key={name}>{index > 0 && ", "}<Foreign text={name} longest={60} /></span>)}.</p>
+        <p className={styles["soft"]}>{most.length === 1 ? "The site with the most serious changes: " : "The sites with the most serious changes: "}{most.map(({ site_id: id }, index) => <span key={id}>{index > 0 && ", "}<Link to="/" search={{ site_id: id }}><Foreign text={names.get(id) ?? ""} longest={60} /></Link></span>)}</p>
       )}
     </>
   );
-}
-
-function count(number: number, one: string, many = `${one}s`): string {
-  return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 }

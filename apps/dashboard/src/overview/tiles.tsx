@@ -1,8 +1,8 @@
-import { Severity, type SiteSummary } from "@lanthorn/contract";
+import { type CveSeverity, Severity, type SiteSummary } from "@lanthorn/contract";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { Mark } from "../parts/mark.tsx";
+import { SeverityCounts } from "../parts/mark.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import styles from "./tiles.module.css";
 
@@ -34,11 +34,8 @@ export function Tiles({ siteId, sites }: { readonly siteId: string | undefined; 
   );
 }
 
-const TONES = { critical: "critical", high: "bad", medium: "warn", low: "calm", info: "calm" } as const;
-
-function Severities({ of }: { readonly of: readonly (readonly [keyof typeof TONES, number])[] }) {
-  const some = of.filter(([, count]) => count > 0);
-  return some.length === 0 ? <>none</> : <>{some.map(([name, count]) => <Mark key={name} tone={TONES[name]}>{format(count)} {name}</Mark>)}</>;
+function Severities({ of }: { readonly of: readonly (readonly [Severity | CveSeverity, number])[] }) {
+  return of.some(([, number]) => number > 0) ? <SeverityCounts of={of} /> : "none";
 }
 
 function Tile({ label, value, note, isBad = false, link }: {

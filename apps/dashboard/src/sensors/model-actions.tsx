@@ -6,6 +6,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
 import { useMay, useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
+import { count } from "../texts/count.ts";
 import { showForeign } from "../texts/foreign.tsx";
 import styles from "./sensors.module.css";
 
@@ -68,5 +69,5 @@ function ActDialog({ act, whom, probeId, deviceId, onClose }: {
 
 function textOf({ devices }: AnomalyModelChange): string {
   if (devices === 0) return "The probe knows no such device: nothing was changed.";
-  return `Done for ${devices.toLocaleString("en")} ${devices === 1 ? "device" : "devices"}. The counts follow with the probe's next report.`;
+  return `Done for ${count(devices, "device")}. The counts follow with the probe's next report.`;
 }

@@ -4,7 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { Button } from "../parts/button.tsx";
 import { Choose, choicesOf } from "../fields/choose.tsx";
 import filters from "../fields/filters.module.css";
-import { Mark } from "../parts/mark.tsx";
+import { Mark, SeverityMark } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
 import { SearchBox } from "../parts/search-box.tsx";
 import { useSession } from "../session/use-session.ts";
@@ -16,7 +16,6 @@ import styles from "./vulnerabilities-page.module.css";
 
 const route = getRouteApi("/vulnerabilities");
 const PAGE_SIZE = 100;
-const TONES = { critical: "critical", high: "bad", medium: "warn", low: "calm", none: "calm" } as const;
 
 /** CVEs that concern devices: what is exploited already comes first, then what likely will be. */
 export function VulnerabilitiesPage() {
@@ -56,7 +55,7 @@ function CveRow({ cve }: { readonly cve: AffectedCve }) {
   return (
     <tr>
       <td><code>{cve.cve_id}</code></td>
-      <td>{cve.severity === null ? "not rated" : <Mark tone={TONES[cve.severity]}>{cve.severity} {cve.cvss_score ?? ""}</Mark>}</td>
+      <td>{cve.severity === null ? "not rated" : <SeverityMark severity={cve.severity}>{cve.severity} {cve.cvss_score ?? ""}</SeverityMark>}</td>
       <td>{cve.known_exploited ? <Mark tone="critical">known</Mark> : cve.epss === null ? "–" : `${(cve.epss * 100).toFixed(1)} %`}</td>
       <td className={styles["text"]}><Foreign text={cve.description} longest={240} /></td>
       <td>

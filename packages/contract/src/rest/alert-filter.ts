@@ -1,6 +1,6 @@
 import { Severity } from "../values.ts";
 import { AlertConditions } from "./alert-conditions.ts";
-import { type FilterLanguage, type FilterTexts, filterText, formatFilter, type ParsedFilter, parseFilter } from "./filter-language.ts";
+import { type FilterLanguage, type FilterTexts, filterText, formatFilter, type ParsedFilter, parseFilter, termsOf } from "./filter-language.ts";
 
 type TermName = "severity" | "status" | "source" | "type" | "site_id" | "device_id";
 
@@ -9,11 +9,12 @@ const LANGUAGE: FilterLanguage<TermName> = {
     severity: { name: "severity", order: Severity.options }, status: { name: "status" }, source: { name: "source" }, type: { name: "type" },
     site: { name: "site_id" }, device: { name: "device_id" },
   },
+  moments: { seen: { since: "since", until: "until" } },
   conditions: AlertConditions,
 };
 
 /** The words that the filter language of alerts knows before a colon. */
-export const ALERT_FILTER_TERMS: readonly string[] = [...Object.keys(LANGUAGE.terms), "seen"];
+export const ALERT_FILTER_TERMS: readonly string[] = termsOf(LANGUAGE);
 
 /** Filters of `GET /alerts`, as texts. */
 export type AlertFilter = FilterTexts<TermName>;

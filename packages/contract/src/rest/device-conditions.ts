@@ -2,7 +2,7 @@ import * as z from "zod";
 import { DeviceType, Id, IpNetwork, Port, PresenceState } from "../values.ts";
 import { choiceQuery } from "./choice.ts";
 import { CveSeverity } from "./cve-matches.ts";
-import { BooleanQuery, PeriodQuery } from "./envelopes.ts";
+import { BooleanQuery, momentQuery, PeriodQuery } from "./envelopes.ts";
 import { PlainText } from "./plain-text.ts";
 
 const PortQuery = z.string().regex(/^\d{1,5}$/, "must be a port number, 0 to 65535").transform(Number)
@@ -29,5 +29,7 @@ export const DeviceConditions = z.object({
   }).optional(),
   search: PlainText(255).optional().describe("Part of the hostname, an IP address or a MAC address, in any case."),
   ...PeriodQuery.shape,
+  found_since: momentQuery("Devices that were seen for the first time from this moment on"),
+  found_until: momentQuery("Devices that were seen for the first time before this moment"),
 });
 export type DeviceConditions = z.infer<typeof DeviceConditions>;

@@ -11,6 +11,7 @@ describe("the filter language of devices", () => {
     expect(filterOf('type:printer,camera -tag:lab vendor:"Cisco Systems, Inc" port:22 seen:<7d berlin')).toEqual({
       device_type: "printer,camera", tag: "!lab", vendor: String.raw`Cisco Systems\, Inc`, open_port: "22", since: "7d", search: "berlin",
     });
+    expect(filterOf("found:<7d found:>2w seen:<1h")).toEqual({ found_since: "7d", found_until: "2w", since: "1h" });
     expect(filterOf("type:router type:switch -os:windows seen:>2w")).toEqual({ device_type: "router,switch", os: "!windows", until: "2w" });
   });
 
@@ -25,7 +26,7 @@ describe("the filter language of devices", () => {
     expect(filterOf("cve:>high")).toEqual({ cve_severity: "critical" });
     expect(filterOf("online:true seen:>2026-11-20T00:00:00Z seen:<2026-11-21T00:00:00Z"))
       .toEqual({ is_online: "true", since: "2026-11-20T00:00:00Z", until: "2026-11-21T00:00:00Z" });
-    for (const text of ["cve:>critical", "online:maybe", "-online:true", "online:true online:false", "seen:<7d seen:<3d", "seen:>soon", 'type:""', '-tag:""']) {
+    for (const text of ["cve:>critical", "online:maybe", "-online:true", "online:true online:false", "seen:<7d seen:<3d", "found:<7d found:<3d", "-found:<7d", "seen:>soon", 'type:""', '-tag:""']) {
       expect([text, parseDeviceFilter(text).ok]).toEqual([text, false]);
     }
   });
@@ -38,7 +39,7 @@ describe("the filter language of devices", () => {
   });
 
   test("is written as it is read", () => {
-    for (const text of ["type:printer,camera -tag:lab port:22 seen:<7d berlin", 'vendor:"Cisco Systems, Inc" -vendor:"a \\" b"', "", "cve:>=high online:false seen:>2026-11-20T00:00:00Z", '"type:printer  two" seen:>7d', 'tag:"<b>"', "-berlin"]) {
+    for (const text of ["type:printer,camera -tag:lab port:22 seen:<7d berlin", 'vendor:"Cisco Systems, Inc" -vendor:"a \\" b"', "", "found:>2026-11-20T00:00:00Z found:>30d seen:<2d", "cve:>=high online:false seen:>2026-11-20T00:00:00Z", '"type:printer  two" seen:>7d', 'tag:"<b>"', "-berlin"]) {
       expect(filterOf(formatDeviceFilter(filterOf(text) as object))).toEqual(filterOf(text));
     }
     expect(formatDeviceFilter({ device_type: "router,switch", search: "oslo" })).toBe("type:router,switch oslo");

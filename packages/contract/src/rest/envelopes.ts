@@ -71,11 +71,14 @@ const Moment = z.string().max(64).refine(
   "must be an ISO 8601 time, or how long ago as 90s, 15m, 24h, 7d or 2w",
 );
 
+const MOMENT_FORMS = "an ISO 8601 instant as `2026-11-20T15:37:57Z`, or how long ago as `90s`, `15m`, `24h`, `7d`, `2w`";
+
+/** One end of a period. @param what What lies behind it or before it, as a sentence of the documents begins. */
+export const momentQuery = (what: string) => Moment.optional().describe(`${what}: ${MOMENT_FORMS}.`);
+
 /** `since` (from then on) and `until` (before then) of a list of what happened. `momentToInstant` makes instants of them. */
 export const PeriodQuery = z.object({
-  since: Moment.optional().describe(
-    "From this moment on: an ISO 8601 instant as `2026-11-20T15:37:57Z`, or how long ago as `90s`, `15m`, `24h`, `7d`, `2w`.",
-  ),
+  since: momentQuery("From this moment on"),
   until: Moment.optional().describe("Before this moment, written as `since`."),
 });
 

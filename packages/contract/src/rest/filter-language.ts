@@ -11,9 +11,17 @@ export interface FilterTerm<Name extends string> {
   readonly isBoolean?: true;
 }
 
+/** The parameters that begin a period and end it. */
+interface Period<Name extends string> {
+  readonly since: Name;
+  readonly until: Name;
+}
+
 /** The filter language of one kind of records. */
 export interface FilterLanguage<Name extends string> {
   readonly terms: Readonly<Record<string, FilterTerm<Name>>>;
+  /** Words of moments: the parameters that begin and end the period. */
+  readonly moments: Readonly<Record<string, Period<Name | "since" | "until">>>;
   /** The list's parameters, each optional. */
   readonly conditions: z.ZodObject;
 }
@@ -42,11 +50,12 @@ export function parseFilter<Name extends string>(language: FilterLanguage<Name>,
   for (const [, minus = "", name, quoted, bare = ""] of text.matchAll(PART)) {
     const value = quoted === undefined ? bare : quoted.replaceAll(/\\(.)/g, "$1");
     const term = name !== undefined && Object.hasOwn(language.terms, name) ? language.terms[name] : undefined;
-    if (name === "seen") {
-      const [key, moment] = seenOf(value) ?? [];
-      if (key === undefined || moment === undefined || minus !== "") return refuse("write seen:<7d for within seven days, seen:>7d for not since");
-      if (filter[key] !== undefined) return refuse("seen: is there twice in the same direction");
-      filter[key] = moment;
+    const period = name !== undefined && Object.hasOwn(language.moments, name) ? language.moments[name] : undefined;
+    if (period) {
+      const [end, moment] = momentOf(value) ?? [];
+      if (end === undefined || moment === undefined || minus !== "") return refuse(`write ${name}:<7d for within seven days, ${name}:>7d for before that`);
+      if (filter[period[end]] !== undefined) return refuse(`${name}: is there twice in the same direction`);
+      filter[period[end]] = moment;
     // An address as `2001:db8::1` or `00:1b:63:…` has colons too.
     } else if (!term) words.push(`${minus}${name === undefined ? "" : `${name}:`}${value}`);
     else if (term.isBoolean) {
@@ -77,11 +86,10 @@ export function formatFilter<Name extends string>(language: FilterLanguage<Name>
       ...choice.none.map((value) => `-${word}:${quote(String(value))}`),
     ];
   });
-  const seen = [
-    ...(filter.since === undefined ? [] : [`seen:${parseDuration(filter.since) === null ? ">" : "<"}${filter.since}`]),
-    ...(filter.until === undefined ? [] : [`seen:${parseDuration(filter.until) === null ? "<" : ">"}${filter.until}`]),
-  ];
-  return [...terms, ...seen, ...(filter.search === undefined ? [] : [formatSearch(language, filter.search)])].join(" ");
+  const moments = Object.entries<Period<Name | "since" | "until">>(language.moments).flatMap(([word, { since, until }]) => [
+    ...formatMoment(`${word}:`, filter[since], ["<", ">"]), ...formatMoment(`${word}:`, filter[until], [">", "<"]),
+  ]);
+  return [...terms, ...moments, ...(filter.search === undefined ? [] : [formatSearch(language, filter.search)])].join(" ");
 }
 
 /** A query's text in a filter language, read into the conditions that it says. @param meta What the documents say of it. */
@@ -103,12 +111,17 @@ function formatSearch<Name extends string>(language: FilterLanguage<Name>, searc
 }
 
 /** `<7d` and `>2026-11-20T00:00:00Z` begin a period, `>7d` and `<2026-11-20T00:00:00Z` end one. */
-function seenOf(value: string): readonly ["since" | "until", string] | null {
+function momentOf(value: string): readonly ["since" | "until", string] | null {
   const [, sign, moment] = /^([<>])(\S{1,64})$/.exec(value) ?? [];
   if (moment === undefined) return null;
   const isAge = parseDuration(moment) !== null;
   if (!isAge && !/^\d{4}-/.test(moment)) return null;
   return [(sign === "<") === isAge ? "since" : "until", moment];
+}
+
+/** @param signs Before an age, and before an instant. */
+function formatMoment(word: string, moment: string | undefined, [ofAge, ofInstant]: readonly [string, string]): readonly string[] {
+  return moment === undefined ? [] : [`${word}${parseDuration(moment) === null ? ofInstant : ofAge}${moment}`];
 }
 
 /** `>=high` as the values that are at least so high; any other value as it is. */
@@ -126,9 +139,13 @@ function quote(value: string): string {
   return /^[^\s",\\!<>]+$/.test(value) ? value : `"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }
 
-function wordOf<Name extends string>({ terms }: FilterLanguage<Name>, name: string): string {
-  if (name === "since" || name === "until") return "seen";
-  return Object.entries(terms).find(([, each]) => each.name === name)?.[0] ?? name;
+/** The words that a filter language knows before a colon. */
+export function termsOf<Name extends string>({ terms, moments }: FilterLanguage<Name>): readonly string[] {
+  return [...Object.keys(terms), ...Object.keys(moments)];
+}
+
+function wordOf<Name extends string>({ terms, moments }: FilterLanguage<Name>, name: string): string {
+  return Object.entries(terms).find(([, each]) => each.name === name)?.[0] ?? Object.entries<Period<string>>(moments).find(([, { since, until }]) => name === since || name === until)?.[0] ?? name;
 }
 
 function refuse(message: string): { readonly ok: false; readonly message: string } {

@@ -37,7 +37,7 @@ export function createReadConditions({ store, devicesWith, clock }: {
       siteId: query.site_id, isOnline: query.is_online, presenceState: query.presence_state, deviceType: query.device_type,
       vendor: query.vendor, os: query.os, tag: query.tag, subnet: query.subnet && rangesOf(query.subnet), openPort: query.open_port,
       cve: query.cve_severity && await withCves(tenantId, query.cve_severity),
-      since: instant(query.since), until: instant(query.until), search: query.search,
+      since: instant(query.since), until: instant(query.until), foundSince: instant(query.found_since), foundUntil: instant(query.found_until), search: query.search,
     };
   };
 }

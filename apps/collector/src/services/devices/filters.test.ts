@@ -27,11 +27,11 @@ beforeAll(async () => {
     .execute();
   const stranger = await gateway.createTenant("viewer");
   for (const owner of [tenant, stranger]) {
-    for (const { hostname = "", ip = "", vendor = "", device_type = "unknown", os_guess = "", tags = [], open_ports = [] } of DEVICES) {
+    for (const [index, { hostname = "", ip = "", vendor = "", device_type = "unknown", os_guess = "", tags = [], open_ports = [] }] of DEVICES.entries()) {
       const siteId = hostname === "six" && owner === tenant ? branch : owner.siteId;
       const id = await gateway.createDevice(owner, {
         ip, hostname, vendor, device_type, os_guess, tags: JSON.stringify(tags), open_ports: JSON.stringify(open_ports), site_id: siteId,
-        mac: "", is_online: hostname === "six" ? 0 : 1, presence_state: hostname === "six" ? "offline" : "online",
+        mac: "", first_seen: hostname === "none" ? "" : `2026-01-0${index + 1}T00:00:00.000Z`, is_online: hostname === "six" ? 0 : 1, presence_state: hostname === "six" ? "offline" : "online",
       });
       for (const [port, state] of [...open_ports.map((open) => [open, "open"] as const), [23, "closed"] as const]) {
         await gateway.db.insertInto("ports").values({
@@ -93,6 +93,9 @@ describe("a filter of devices", () => {
     [{ filter: "type:switch,router -port:443", sort: "ip" }, "edge"],
     [{ filter: "online:true subnet:10.0.0.0/24", tag: "!core" }, "paper"],
     [{ filter: "paper" }, "paper"],
+    [{ found_since: "2026-01-03T00:00:00Z" }, "paper six"],
+    [{ found_until: "2026-01-03T00:00:00Z" }, "core edge"],
+    [{ filter: "found:>2026-01-02T00:00:00Z found:<2026-01-04T00:00:00Z" }, "edge paper"],
     [{ filter: "" }, "core edge none paper six"],
   ] as readonly [Readonly<Record<string, string>>, string][])("as %j lets through: %s", async (filter, expected) => {
     for (const sort of ["ip", "-hostname", "last_seen"]) expect(await hostnames({ ...filter, sort })).toBe(expected);

@@ -9,7 +9,7 @@ import { suggest, type Suggestion, type ValuesOf, wordAt } from "./suggest.ts";
 /** Words whose values are what devices have; all others' are known. */
 const COUNTED = { vendor: "vendor", os: "os", tag: "tag", port: "open_port" } as const;
 const KNOWN: ValuesOf = {
-  type: DeviceType.options, state: PresenceState.options, online: ["true", "false"], cve: CveSeverity.options.map((severity) => `>=${severity}`), seen: ["<1h", "<24h", "<7d", ">7d", ">30d"],
+  type: DeviceType.options, state: PresenceState.options, online: ["true", "false"], cve: CveSeverity.options.map((severity) => `>=${severity}`), seen: ["<1h", "<24h", "<7d", ">7d", ">30d"], found: ["<1h", "<24h", "<7d", ">30d"],
 };
 
 /** What may be written where somebody writes, chosen with arrow keys and Enter, or by a click. Nothing is chosen by itself. */

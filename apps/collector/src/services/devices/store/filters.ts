@@ -22,6 +22,9 @@ export interface DeviceFilter {
   /** Last seen from this instant on, and before that one. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
+  /** First seen from this instant on, and before that one. */
+  readonly foundSince?: string | undefined;
+  readonly foundUntil?: string | undefined;
   /** Part of the hostname, an address or the MAC: see `search.ts`. */
   readonly search?: string | undefined;
 }
@@ -70,14 +73,17 @@ export function matching(
     ...someOf(filter.os, (text) => contains(eb, "os_guess", text), eb),
     ...someOf(filter.tag, (tag) => tagged(eb, tag), eb),
   );
-  const compare = (column: "last_seen" | "ip_key", operator: "<" | "<=" | ">=", value: string) => {
+  const compare = (column: "first_seen" | "last_seen" | "ip_key", operator: "<" | "<=" | ">=", value: string) => {
     const isIndexed = !options.isById && (options.walk === undefined || options.walk === column);
     return isIndexed ? eb(column, operator, value) : unindexed(eb, column, operator, value);
   };
   all.push(...someOf(filter.subnet, ({ first, last }) => eb.and([compare("ip_key", ">=", first), compare("ip_key", "<=", last)]), eb));
   if (filter.since !== undefined) all.push(compare("last_seen", ">=", filter.since));
+  if (filter.until !== undefined) all.push(compare("last_seen", "<", filter.until));
+  if (filter.foundSince !== undefined) all.push(compare("first_seen", ">=", filter.foundSince));
+  if (filter.foundUntil !== undefined) all.push(compare("first_seen", "<", filter.foundUntil));
   // One that nobody has seen was not seen before then either.
-  if (filter.until !== undefined) all.push(compare("last_seen", "<", filter.until), eb("first_seen", "<>", ""));
+  if (filter.until !== undefined || filter.foundUntil !== undefined) all.push(eb("first_seen", "<>", ""));
   return eb.and(all);
 }
 
@@ -108,7 +114,7 @@ function tagged(eb: Builder, tag: string): Condition {
 }
 
 /** A condition that no index serves, on a column of texts. */
-function unindexed(eb: Builder, column: "tenant_id" | "last_seen" | "ip_key", operator: "=" | "<" | "<=" | ">=", value: string): Condition {
+function unindexed(eb: Builder, column: "tenant_id" | "first_seen" | "last_seen" | "ip_key", operator: "=" | "<" | "<=" | ">=", value: string): Condition {
   return eb(sql<string>`${eb.ref(column)} || ''`, operator, value);
 }
 
