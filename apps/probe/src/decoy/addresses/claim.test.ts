@@ -3,6 +3,7 @@ import { createFakeClock } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
 import type { AddressCondition } from "./address-state.ts";
 import { claimAddress } from "./claim.ts";
+import { claimIpv6Address } from "./claim-ipv6.ts";
 
 const bytes = (read: (text: string) => Uint8Array | null, text: string) => read(text) ?? new Uint8Array();
 const [IP, OTHER_IP, NONE] = [bytes(parseIp, "192.0.2.50"), bytes(parseIp, "192.0.2.7"), bytes(parseIp, "0.0.0.0")];
@@ -13,14 +14,14 @@ const arp = (operation: "request" | "reply", sender: Uint8Array, claimed: Uint8A
   hardwareType: 1, protocolType: 0x0800, operation: ARP_OPERATION[operation], senderHardwareAddress: sender, senderProtocolAddress: claimed, targetHardwareAddress: NO_MAC, targetProtocolAddress: target,
 });
 
-function open(random = 0.5, take: () => Promise<void> = () => Promise.resolve()) {
+function open(random = 0.5, take: () => Promise<void> = () => Promise.resolve(), release: () => Promise<void> = () => Promise.resolve()) {
   const clock = createFakeClock();
   const done: string[] = [];
   const states: AddressCondition[] = [];
   const note = (what: string) => done.push(`${what} ${clock.monotonic()}`);
   const claim = claimAddress({
     ip: IP, mac: MAC, isOurs: (mac) => mac === HOST || mac === MAC, sendProbe: () => note("probe"), sendAnnouncement: () => note("announce"), answer: () => note("answer"),
-    take: () => take().then(() => void note("take")), release: () => Promise.resolve(void note("release")), onChange: (condition) => states.push(condition), random: () => random, clock,
+    take: () => take().then(() => void note("take")), release: () => release().then(() => void note("release")), onChange: (condition) => states.push(condition), random: () => random, clock,
   });
   return { clock, done, states, claim, state: () => states.at(-1) };
 }
@@ -94,5 +95,50 @@ describe("an address of a decoy's own", () => {
     expect(state()).toMatchObject({ state: "taken" });
     await claim.close();
     expect(done.at(-1)).toMatch(/^release/);
+  });
+
+  test("does not come back to life once it was closed, whatever the kernel refuses by then", async () => {
+    let refuse: (error: Error) => void = () => undefined;
+    const { clock, claim, states } = open(0, () => new Promise((_, reject) => (refuse = reject)), () => Promise.reject(new Error("busy")));
+    await clock.advance(4500);
+    const closed = claim.close();
+    refuse(new Error("no such device"));
+    await expect(closed).rejects.toThrow("busy");
+    claim.onArp(arp("reply", OWNER, IP, NONE));
+    await clock.advance(3_600_000);
+    expect(states).toEqual([{ state: "probing", used_by: null, problem: null }]);
+  });
+
+  test("that could not be given back is given back again each minute, before it is probed anew", async () => {
+    let refusals = 2;
+    const { clock, claim, done, state } = open(0, () => Promise.resolve(), () => (refusals-- > 0 ? Promise.reject(new Error("busy")) : Promise.resolve()));
+    await clock.advance(10_000);
+    claim.onArp(arp("reply", OWNER, IP, NONE));
+    await clock.advance(0);
+    expect(state()).toEqual({ state: "failed", used_by: null, problem: "busy" });
+    await clock.advance(130_000);
+    expect(done.slice(-7).map((line) => line.split(" ")[0])).toEqual(["release", "probe", "probe", "probe", "take", "announce", "announce"]);
+    expect(done.find((line) => line.startsWith("release"))).toBe("release 130000");
+  });
+});
+
+describe("an IPv6 address of a decoy's own", () => {
+  test("does not come back to life once it was closed, whatever the kernel says by then", async () => {
+    for (const end of ["ready", "duplicate", "failed"] as const) {
+      const clock = createFakeClock();
+      const states: AddressCondition["state"][] = [];
+      let say: () => void = () => undefined;
+      const read = () => new Promise<"ready" | "duplicate">((resolve, reject) => (say = () => (end === "failed" ? reject(new Error("no such device")) : resolve(end))));
+      const claim = claimIpv6Address({
+        ip: bytes(parseIp, "2001:db8::9"), mac: MAC, take: () => Promise.resolve(), release: () => Promise.resolve(), read, onChange: ({ state }) => states.push(state), random: () => 0, clock,
+      });
+      await clock.advance(0);
+      const closed = claim.close();
+      say();
+      await closed;
+      claim.onClaim({ mac: OWNER, target: bytes(parseIp, "2001:db8::9") });
+      await clock.advance(3_600_000);
+      expect(states).toEqual(["probing"]);
+    }
   });
 });

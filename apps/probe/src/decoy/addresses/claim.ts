@@ -3,20 +3,16 @@
  * It is never defended, so whom it belongs to gets it, whenever he comes. @see RFC 5227 sections 2.1 to 2.4
  */
 import { type ArpPacket, ARP_OPERATION, equalBytes, formatMac } from "@lanthorn/packets";
-import { type Clock, describeError } from "@lanthorn/runtime";
+import type { Clock } from "@lanthorn/runtime";
 import { isArpProbe } from "./arp-frames.ts";
 import type { AddressCondition } from "./address-state.ts";
+import { createAttempts } from "./attempts.ts";
 
 /** Those of RFC 5227 section 1.1. */
 const PROBE_WAIT_MS = 1000;
 const PROBE_NUM = 3;
 const [PROBE_MIN_MS, PROBE_MAX_MS] = [1000, 2000];
 const [ANNOUNCE_WAIT_MS, ANNOUNCE_NUM, ANNOUNCE_INTERVAL_MS] = [2000, 2, 2000];
-/** Until an address that another host has is tried again: well beyond RATE_LIMIT_INTERVAL, as who has it has it for hours. */
-export const RETRY_MS = 600_000;
-/** Until what the kernel refused is tried again. */
-export const RETRY_FAILED_MS = 60_000;
-
 /** An address that is being taken, or was. */
 export interface Claim {
   /** A packet that somebody sent, we too. */
@@ -46,70 +42,35 @@ export interface ClaimDeps {
 
 /** Begins at once. */
 export function claimAddress({ ip, mac, clock, random, onChange, ...deps }: ClaimDeps): Claim {
-  let state: AddressCondition["state"] = "probing";
-  let cancel: () => void = () => undefined;
-  /** What belongs to an earlier attempt must not go on. */
-  let attempt = 0;
-  let work = Promise.resolve();
-  const later = (ms: number, task: () => void) => (cancel = clock.after(ms, task));
-  const become = (condition: AddressCondition) => {
-    state = condition.state;
-    onChange(condition);
-  };
-  const fail = (error: unknown) => {
-    attempt += 1;
-    cancel();
-    become({ state: "failed", used_by: null, problem: describeError(error) });
-    later(RETRY_FAILED_MS, begin);
-  };
-  const release = () => (work = work.then(deps.release).catch(fail));
-  const begin = () => {
-    attempt += 1;
-    become({ state: "probing", used_by: null, problem: null });
-    later(random() * PROBE_WAIT_MS, () => probe(1));
-  };
-  const probe = (number: number) => {
-    deps.sendProbe();
-    if (number < PROBE_NUM) later(PROBE_MIN_MS + random() * (PROBE_MAX_MS - PROBE_MIN_MS), () => probe(number + 1));
-    else later(ANNOUNCE_WAIT_MS, take);
-  };
-  const take = () => {
-    const own = attempt;
-    const run = async () => {
-      if (own !== attempt) return;
-      await deps.take();
-      if (own !== attempt) return;
-      become({ state: "taken", used_by: null, problem: null });
-      announce(1);
+  const attempts = createAttempts({ release: deps.release, onChange, random, clock }, ({ later, run, isCurrent, taken }) => {
+    const probe = (number: number) => {
+      deps.sendProbe();
+      if (number < PROBE_NUM) later(PROBE_MIN_MS + random() * (PROBE_MAX_MS - PROBE_MIN_MS), () => probe(number + 1));
+      else later(ANNOUNCE_WAIT_MS, take);
     };
-    work = work.then(run).catch(fail);
-  };
-  const announce = (number: number) => {
-    deps.sendAnnouncement();
-    if (number < ANNOUNCE_NUM) later(ANNOUNCE_INTERVAL_MS, () => announce(number + 1));
-  };
-  const giveUp = (owner: Uint8Array) => {
-    attempt += 1;
-    cancel();
-    become({ state: "in_use", used_by: formatMac(owner), problem: null });
-    void release();
-    later(RETRY_MS * (1 + random() / 10), begin);
-  };
-  begin();
+    const take = () => run(async () => {
+      await deps.take();
+      if (!isCurrent()) return;
+      taken();
+      announce(1);
+    });
+    const announce = (number: number) => {
+      deps.sendAnnouncement();
+      if (number < ANNOUNCE_NUM) later(ANNOUNCE_INTERVAL_MS, () => announce(number + 1));
+    };
+    later(random() * PROBE_WAIT_MS, () => probe(1));
+  });
   return {
     onArp(arp) {
       const { operation, senderHardwareAddress: sender, senderProtocolAddress: claimed, targetProtocolAddress: target } = arp;
+      const state = attempts.state();
       if ((state !== "probing" && state !== "taken") || equalBytes(sender, mac)) return;
-      if (equalBytes(claimed, ip)) giveUp(sender);
+      if (equalBytes(claimed, ip)) attempts.giveUp(formatMac(sender));
       else if (!equalBytes(target, ip) || operation !== ARP_OPERATION.request) return;
       else if (!isArpProbe(arp)) {
         if (state === "taken") deps.answer(arp);
-      } else if (!deps.isOurs(sender)) giveUp(sender);
+      } else if (!deps.isOurs(sender)) attempts.giveUp(formatMac(sender));
     },
-    close() {
-      attempt += 1;
-      cancel();
-      return release();
-    },
+    close: attempts.close,
   };
 }
