@@ -125,6 +125,17 @@ test("of those whom the daemon has, who was silent the longest is forgotten, and
   expect(["10.8.8.8", "10.0.0.1"].map(isKnown)).toEqual([false, false]);
 });
 
+test("whose evidence there was no room for is not forgotten before that was reported", () => {
+  const { ladder, climb, flush } = createWatched();
+  climb(0, step("touch", { source: "10.9.9.9" }), step("touch", { source: "10.9.9.8" }));
+  expect(flush(250)).toHaveLength(2);
+  ladder.leaveOut(step("touch", { source: "10.9.9.9" }), 3);
+  for (let number = 0; number < 4095; number += 1) climb(1000, step("touch", { source: `10.0.${number >> 8}.${number & 255}` }));
+  while (flush(2000).length > 0);
+  expect([ladder.size, ladder.leftOut]).toEqual([4096, 0]);
+  expect(flush(11 * MINUTE)).toMatchObject([{ report: "summary", source_ip: "10.9.9.9", left_out: 3 }]);
+});
+
 test("a flood of forged addresses costs no look at all that is there", () => {
   const { ladder, climb } = createWatched();
   for (let number = 0; number < 3000; number += 1) climb(number, step("touch", { source: `10.0.${number >> 8}.${number & 255}` }));

@@ -2,7 +2,7 @@
 import type { HoneypotStage } from "@lanthorn/contract/uplink";
 import { createId } from "@lanthorn/runtime";
 import type { ReportedHit } from "../link/messages.ts";
-import { createRungs, type Rung } from "./rungs.ts";
+import { createRungs, isMore, isRise, type Rung } from "./rungs.ts";
 import { compareRungs, RUNG_SEVERITIES, techniquesOf } from "./techniques.ts";
 
 /** What somebody did. */
@@ -70,7 +70,7 @@ export function createLadder(): Ladder {
       if (rung.isProven !== isProven) continue;
       const report = dueReport(rung, nowMs);
       if (report === null) {
-        if (rung.written && !rung.sent && nowMs - rung.seenMs > FORGET_MS) forget(rung);
+        if (rung.written && !rung.sent && !isMore(rung, rung.written) && nowMs - rung.seenMs > FORGET_MS) forget(rung);
         continue;
       }
       const hit = { ...rung.hit, report, services: [...rung.services], usernames: [...rung.usernames], techniques: [...rung.techniques] };
@@ -104,8 +104,10 @@ export function createLadder(): Ladder {
       return rung.hit.incident_id;
     },
     leaveOut(step, pieces) {
-      const hit = rungs.get(keyOf(step))?.hit;
-      if (hit) hit.left_out = Math.min(MAX_COUNT, hit.left_out + pieces);
+      const rung = rungs.get(keyOf(step));
+      if (!rung || pieces === 0) return;
+      rung.hit.left_out = Math.min(MAX_COUNT, rung.hit.left_out + pieces);
+      rungs.settle(rung);
     },
     flush(nowMs, send) {
       const left = flushSome(true, MAX_OF_FLUSH, nowMs, send);
@@ -167,10 +169,10 @@ function add(rung: Rung, step: Step, atMs: number, nowMs: number): void {
 }
 
 /** @returns Null where there is nothing new to say, or where it is on its way. */
-function dueReport({ hit, reached, written, sent }: Rung, nowMs: number): ReportedHit["report"] | null {
+function dueReport(rung: Rung, nowMs: number): ReportedHit["report"] | null {
+  const { written, sent } = rung;
   if (sent && nowMs - sent.atMs < RESEND_MS) return null;
   if (!written) return "first";
-  if (compareRungs(hit.stage, written.stage) > 0 || reached.size > written.reached) return "rise";
-  const isMore = hit.connections > written.connections || hit.credentials > written.credentials || hit.left_out > written.left_out;
-  return isMore && nowMs - written.atMs >= SUMMARY_MS ? "summary" : null;
+  if (isRise(rung, written)) return "rise";
+  return isMore(rung, written) && nowMs - written.atMs >= SUMMARY_MS ? "summary" : null;
 }

@@ -2,6 +2,7 @@
 import type { HoneypotStage } from "@lanthorn/contract/uplink";
 import { type BoundedMap, createBoundedMap } from "../../bounded-map.ts";
 import type { ReportedHit } from "../link/messages.ts";
+import { compareRungs } from "./techniques.ts";
 
 /** One source at one decoy. */
 export interface Rung {
@@ -28,7 +29,7 @@ export interface Rungs {
   /** Its address is its own. */
   prove(rung: Rung): void;
   forget(rung: Rung): void;
-  /** To be called whenever what is known of it, or what the daemon has, has changed. */
+  /** Call it after each change of what was seen of the rung, or of what the daemon has written. */
   settle(rung: Rung): void;
   values(): Iterable<Rung>;
   readonly size: number;
@@ -42,7 +43,7 @@ const MAX_UNPROVEN = 1024;
 /** @returns None. */
 export function createRungs(): Rungs {
   const rungs = new Map<string, Rung>();
-  /** Of whom the daemon has all: who was silent the longest comes first. */
+  /** Rungs of which the daemon has written all: the one silent for longest comes first. */
   const [proven, unproven] = [createBoundedMap<string, Rung>(MAX_RUNGS), createBoundedMap<string, Rung>(MAX_RUNGS)];
   let unprovenCount = 0;
   const remove = (rung: Rung) => {
@@ -52,7 +53,7 @@ export function createRungs(): Rungs {
   };
   const settle = (rung: Rung) => {
     for (const settled of [proven, unproven]) settled.delete(rung.key);
-    if (isWritten(rung) && rungs.get(rung.key) === rung) (rung.isProven ? proven : unproven).put(rung.key, rung);
+    if (rung.written && !isMore(rung, rung.written) && rungs.get(rung.key) === rung) (rung.isProven ? proven : unproven).put(rung.key, rung);
   };
   const takeOldest = (from: BoundedMap<string, Rung>): Rung | null => from.takeOldest()?.[1] ?? null;
   const makeRoom = (isProven: boolean): boolean => {
@@ -83,6 +84,13 @@ export function createRungs(): Rungs {
   };
 }
 
-function isWritten({ hit, written }: Rung): boolean {
-  return written !== null && written.stage === hit.stage && written.connections === hit.connections && written.credentials === hit.credentials;
+/** Whether the source went further than the daemon has written. */
+export function isRise({ hit, reached }: Rung, written: NonNullable<Rung["written"]>): boolean {
+  return compareRungs(hit.stage, written.stage) > 0 || reached.size > written.reached;
+}
+
+/** Whether anything was seen that the daemon has not written: a rung of which this is true is not forgotten to make room. */
+export function isMore(rung: Rung, written: NonNullable<Rung["written"]>): boolean {
+  const { hit } = rung;
+  return isRise(rung, written) || hit.connections > written.connections || hit.credentials > written.credentials || hit.left_out > written.left_out;
 }
