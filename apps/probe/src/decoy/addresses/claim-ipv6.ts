@@ -1,6 +1,6 @@
 /**
- * An address of IPv6 that a decoy takes: the kernel looks for a duplicate before it is used, and it is given up as soon as another host
- * claims it. To whom looks for it himself the kernel has answered by then: he finds it free when he tries again. @see RFC 4862 section 5.4
+ * An IPv6 address that a decoy takes. The kernel runs duplicate address detection before the address is used. The decoy gives it up as soon as another
+ * host claims it. The kernel may have answered that host's own detection by then: the host finds the address free at its next attempt. @see RFC 4862 section 5.4
  */
 import { equalBytes, formatMac } from "@lanthorn/packets";
 import type { Clock } from "@lanthorn/runtime";
@@ -9,18 +9,18 @@ import { createAttempts } from "./attempts.ts";
 import type { NeighborClaim } from "./neighbor-claims.ts";
 
 const LOOK_MS = 500;
-/** The kernel takes a second or two. */
+/** Duplicate address detection takes a second or two. */
 const MAX_LOOKS = 20;
 
-/** An address that is being taken, or was. */
+/** The claim to one address, until it is closed. */
 export interface Ipv6Claim {
-  /** Somebody claims an address, we too. */
+  /** A host claims an address: another one, or this decoy itself. */
   onClaim(claim: NeighborClaim): void;
-  /** Gives the address back. */
+  /** Removes the address. Rejects if the kernel refuses. */
   close(): Promise<void>;
 }
 
-/** Begins at once. @param deps.take Puts the address on its link. @param deps.read How the kernel says it is there. */
+/** Starts at once. @param deps.take Adds the address to its link. @param deps.read The state of the address in the kernel. */
 export function claimIpv6Address({ ip, mac, take, release, read, onChange, random, clock }: {
   readonly ip: Uint8Array; readonly mac: Uint8Array; readonly take: () => Promise<void>; readonly release: () => Promise<void>;
   readonly read: () => Promise<"absent" | "tentative" | "duplicate" | "ready">; readonly onChange: (condition: AddressCondition) => void; readonly random: () => number; readonly clock: Pick<Clock, "after">;
@@ -31,7 +31,7 @@ export function claimIpv6Address({ ip, mac, take, release, read, onChange, rando
       if (!isCurrent()) return;
       if (found === "ready") taken();
       else if (found === "duplicate") attempts.giveUp(null);
-      else if (left === 0) throw new Error("the kernel did not find out whether it is free");
+      else if (left === 0) throw new Error("the kernel did not finish duplicate address detection in ten seconds");
       else later(LOOK_MS, () => look(left - 1));
     });
     run(take);

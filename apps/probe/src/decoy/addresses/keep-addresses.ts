@@ -1,4 +1,4 @@
-/** Takes the addresses that decoys have of their own, and writes down how they are. */
+/** Takes the decoys' own addresses, and reports the state of each. */
 import type { OwnAddressReport } from "@lanthorn/contract/uplink";
 import type { Clock, Log } from "@lanthorn/runtime";
 import type { OwnAddresses } from "./address-state.ts";
@@ -13,14 +13,14 @@ export interface KeptAddresses {
 
 const MAX_PROBLEM = 255;
 
-/** Begins at once. @param deps.onChange One of them is another way than before. */
+/** Starts at once. @param deps.onChange The report of an address has changed. */
 export function keepAddresses(decoys: readonly OwnDecoy[], { onChange, random, clock, log }: {
   readonly onChange: () => void; readonly random: () => number; readonly clock: Clock; readonly log: Pick<Log, "info" | "warn">;
 }): KeptAddresses {
   const reports = new Map<string, OwnAddressReport>(decoys.map(({ name, parent, mac }) => [name, { interface: parent, mac, state: "probing", used_by: null, is_mac_refused: null, problem: null }]));
   const take = (decoy: OwnDecoy, { isMacRefused, ...condition }: AddressChange) => {
     const before = reports.get(decoy.name);
-    // One that another device has is that one's while it is tried again.
+    // While an address that another device uses is tried again, its report still says so.
     if (!before || (before.state === "in_use" && condition.state === "probing")) return;
     const after = { ...before, ...condition, ...(isMacRefused !== undefined && { is_mac_refused: isMacRefused }) };
     const problem = explain(decoy, after)?.slice(0, MAX_PROBLEM) ?? null;
@@ -43,10 +43,10 @@ export function keepAddresses(decoys: readonly OwnDecoy[], { onChange, random, c
 }
 
 function explain({ ip, mac, parent }: OwnDecoy, { state, used_by: owner, is_mac_refused: isMacRefused, problem }: OwnAddressReport): string | null {
-  if (state === "in_use") return `${ip} is another device's${owner === null ? "" : ` (${owner})`}: it was left to that one, and is tried again in ten minutes`;
-  if (state === "failed") return problem ?? `${ip} could not be taken`;
+  if (state === "in_use") return `another device${owner === null ? "" : ` (${owner})`} uses ${ip}: the decoy leaves it alone, and tries again in ten minutes`;
+  if (state === "failed") return problem ?? `the kernel refused the address ${ip}`;
   if (state === "taken" && isMacRefused === true) {
-    return `neighbors answer ${parent} and never ${mac}: its switch or hypervisor lets no other MAC address through (port security, forged transmits, Wi-Fi). Allow it, or give the decoy an address of this machine`;
+    return `neighbors answer ${parent}, but never ${mac}: the switch or hypervisor drops frames of other MAC addresses (port security, forged transmits, Wi-Fi). Allow them, or give the decoy an address of this machine`;
   }
   return null;
 }
