@@ -1,6 +1,6 @@
 /** What a small machine says to the commands that intruders give first. Nothing is done: each answer is a text. */
 import type { BaitDocument } from "../../documents/bait-documents.ts";
-import { type Stage, withName } from "../service.ts";
+import { type Peer, type Stage, withName } from "../service.ts";
 
 /** Who is in the shell, and where. */
 export interface ShellState {
@@ -9,6 +9,11 @@ export interface ShellState {
   readonly stage: Stage;
   /** A document was shown. */
   readonly onRead: (document: BaitDocument) => void;
+}
+
+/** @returns The state of a shell, or of a file transfer, that begins in the home of who was let in. */
+export function createShellState({ peer, stage, username }: { readonly peer: Pick<Peer, "took">; readonly stage: Stage; readonly username: string }): ShellState {
+  return { username, directory: homeOf(username), stage, onRead: (document) => peer.took(document, username) };
 }
 
 /** What a file says. */

@@ -1,7 +1,7 @@
 /** A shell with no system behind it, for who was let in with bait: what is typed is recorded, and answered with texts. Nothing is executed, nothing is written but evidence, nothing connects out. */
 import type { Transcript } from "../../evidence/transcript.ts";
 import type { Peer, Stage } from "../service.ts";
-import { answerCommand, homeOf, type ShellState } from "./answers.ts";
+import { answerCommand, createShellState, homeOf, type ShellState } from "./answers.ts";
 
 /** What a shell stands on. */
 export interface ShellDeps {
@@ -37,7 +37,7 @@ const WORD = /"([^"]*)"|'([^']*)'|[^\s"']+/g;
 
 /** Does not begin yet. */
 export function createShell({ peer, stage, username, transcript, send, onExit }: ShellDeps): Shell {
-  const state: ShellState = { username, directory: homeOf(username), stage, onRead: (document) => peer.took(document, username) };
+  const state = createShellState({ peer, stage, username });
   const output = collectOutput(transcript, send);
   let [line, lines, isEscape, wasReturn, isOver] = ["", 0, false, false, false];
   const say = (text: string) => {

@@ -3,13 +3,14 @@ import type { Peer, Stage } from "../service.ts";
 import { encodeFileInfo, encodeList, encodeVolumeInfo, isListKind } from "./file-info.ts";
 import { cut, HEADER_OCTETS, pack, refuse, type SmbRequest, type SmbResponse, STATUS } from "./message.ts";
 import { capabilitiesOf, SECURITY_MODE, serverId } from "./negotiate.ts";
-import { entriesOf, type SmbOpen } from "./opens.ts";
+import type { SmbEntries, SmbOpen } from "./opens.ts";
 import type { SmbPipe } from "./srvsvc.ts";
 
 /** By whom, and where. */
 export interface FileContext {
   readonly peer: Peer;
   readonly stage: Stage;
+  readonly entries: SmbEntries;
   readonly username: string;
   readonly dialect: number;
 }
@@ -24,13 +25,17 @@ const CONTROL = { transceive: 0x0011_c017, validate: 0x0014_0204, referrals: 0x0
 export function readFile({ body }: SmbRequest, open: SmbOpen, { peer, username }: FileContext): SmbResponse {
   const [octets, offset] = [Math.min(body.readUInt32LE(4), MAX_ANSWER_OCTETS), body.readBigUInt64LE(8)];
   if (open.kind === "folder") return refuse(STATUS.invalidRequest);
-  if (open.kind === "pipe") return takeFromPipe(open.pipe, octets, (bytes) => pack([2, 17], [1, HEADER_OCTETS + 16], [1, 0], [4, bytes.length], [4, 0], [4, 0]));
+  if (open.kind === "pipe") return takeFromPipe(open.pipe, octets, encodeReadHead);
   const { document } = open.entry;
   if (!document || offset >= BigInt(document.content.length)) return refuse(STATUS.endOfFile);
   if (!open.wasRead) peer.took(document, username);
   open.wasRead = true;
   const bytes = document.content.subarray(Number(offset), Number(offset) + octets);
-  return { status: STATUS.success, body: Buffer.concat([pack([2, 17], [1, HEADER_OCTETS + 16], [1, 0], [4, bytes.length], [4, 0], [4, 0]), bytes]) };
+  return { status: STATUS.success, body: Buffer.concat([encodeReadHead(bytes), bytes]) };
+}
+
+function encodeReadHead({ length }: Buffer): Buffer {
+  return pack([2, 17], [1, HEADER_OCTETS + 16], [1, 0], [4, length], [4, 0], [4, 0]);
 }
 
 /** Pipes alone are written to. @see MS-SMB2 sections 2.2.21 and 2.2.22 */
@@ -63,7 +68,7 @@ function takeFromPipe(pipe: SmbPipe, octets: number, head: (bytes: Buffer) => Bu
 }
 
 /** @see MS-SMB2 sections 2.2.33 and 2.2.34 */
-export function listFolder(request: SmbRequest, open: SmbOpen, { peer, stage, username }: FileContext): SmbResponse {
+export function listFolder(request: SmbRequest, open: SmbOpen, { peer, entries: { folder, files }, username }: FileContext): SmbResponse {
   const { body } = request;
   const [kind, flags] = [body[2] ?? 0, body[3] ?? 0];
   const pattern = cut(request, body.readUInt16LE(24), Math.min(1024, body.readUInt16LE(26)))?.toString("utf16le");
@@ -71,7 +76,6 @@ export function listFolder(request: SmbRequest, open: SmbOpen, { peer, stage, us
   const isFirst = open.rest === null || (flags & (LIST.restart | LIST.reopen)) !== 0;
   if (open.rest === null) peer.reached("command", username, `listed ${pattern}`);
   if (isFirst) {
-    const { folder, files } = entriesOf(stage);
     const all = [[".", folder], ["..", folder], ...files.map((file) => [file.name, file] as const)] as const;
     open.rest = all.filter(([name]) => matches(pattern === "" ? "*" : pattern, name));
   }
@@ -101,11 +105,11 @@ export function matches(pattern: string, name: string): boolean {
 }
 
 /** @see MS-SMB2 sections 2.2.37 and 2.2.38 */
-export function queryInfo({ body }: SmbRequest, open: SmbOpen, { stage }: FileContext): SmbResponse {
+export function queryInfo({ body }: SmbRequest, open: SmbOpen, { stage, entries }: FileContext): SmbResponse {
   const [type, kind, room] = [body[2] ?? 0, body[3] ?? 0, body.readUInt32LE(4)];
   if (open.kind === "pipe") return refuse(STATUS.notSupported);
   if (type !== INFO.file && type !== INFO.volume) return refuse(STATUS.accessDenied);
-  const bytes = type === INFO.file ? encodeFileInfo(kind, open.entry) : encodeVolumeInfo(kind, stage.derive("volume", 4).readUInt32LE(0), entriesOf(stage).folder);
+  const bytes = type === INFO.file ? encodeFileInfo(kind, open.entry) : encodeVolumeInfo(kind, stage.derive("volume", 4).readUInt32LE(0), entries.folder);
   if (!bytes) return refuse(STATUS.notSupported);
   return bytes.length > room ? refuse(STATUS.infoLengthMismatch) : { status: STATUS.success, body: encodeInfoAnswer(bytes) };
 }

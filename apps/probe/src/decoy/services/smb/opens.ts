@@ -5,49 +5,54 @@ import { cut, pack, refuse, type SmbRequest, type SmbResponse, STATUS } from "./
 import type { SmbShare } from "./shares.ts";
 import { openSharesPipe, type SmbPipe } from "./srvsvc.ts";
 
-/** Something that is open. */
+/** An open file, folder or pipe. */
 export type SmbOpen = {
   readonly kind: "pipe"; readonly pipe: SmbPipe;
 } | {
   readonly kind: "file"; readonly entry: SmbEntry; wasRead: boolean;
 } | {
   readonly kind: "folder"; readonly entry: SmbEntry;
-  /** What is still to be listed; null before it was asked for. */
+  /** Entries that the client has not listed yet; null before its first request. */
   rest: readonly (readonly [name: string, entry: SmbEntry])[] | null;
 };
 
-/** Those of one session. */
+/** The open files, folders and pipes of one session. */
 export interface SmbOpens {
   open(request: SmbRequest, share: SmbShare, username: string): SmbResponse;
-  /** @param at Where in the body the id stands. @returns Null for one that is not open. */
+  /** @param at Offset of the id in the body. @returns Null if that id is not open. */
   find(request: SmbRequest, at: number): SmbOpen | null;
   close(request: SmbRequest): SmbResponse;
-  /** Another chain of requests begins. */
+  /** Call it before each chain of requests: the first of them follows no other. */
   forgetLast(): void;
 }
 
 const MAX_OPENS = 64;
 const BODY_OCTETS = 56;
 const ID_OCTETS = 16;
-/** Of a related request: what the one before it opened. */
+/** The id that a related request gives for what the request before it opened. */
 const LAST = 0xffff_ffff_ffff_ffffn;
-/** Write, append, attributes, delete, owner, access control, and all or write in general. */
+/** Access bits to write data, append, write attributes, delete, write owner and access control, GENERIC_ALL and GENERIC_WRITE. */
 const CHANGING_ACCESS = 0x500d_0156;
 const [OPEN, CREATE, OPEN_OR_CREATE] = [1, 2, 3] as const;
 const OPTION = { folder: 0x1, file: 0x40, deleteOnClose: 0x1000 } as const;
 const [OPENED, WITH_FACTS] = [1, 1] as const;
 const MAX_NAME_OCTETS = 1024;
 
-/** @returns The folder and what is in it. */
-export function entriesOf({ documents, startedMs }: Pick<Stage, "documents" | "startedMs">): { readonly folder: SmbEntry; readonly files: readonly SmbEntry[] } {
+/** The shared folder, and the files in it. */
+export interface SmbEntries {
+  readonly folder: SmbEntry;
+  readonly files: readonly SmbEntry[];
+}
+
+/** @returns The shared folder with its bait documents. */
+export function entriesOf({ documents, startedMs }: Pick<Stage, "documents" | "startedMs">): SmbEntries {
   const modifiedMs = Math.max(...documents.map((document) => document.modifiedMs), 0) || startedMs;
   return { folder: { name: "", id: 5, modifiedMs, document: null }, files: documents.map((document, index) => ({ name: document.name, id: 1000 + index, modifiedMs: document.modifiedMs, document })) };
 }
 
-/** None is open yet. */
-export function createSmbOpens(peer: Pick<Peer, "reached">, { stage, shares }: { readonly stage: Stage; readonly shares: readonly SmbShare[] }): SmbOpens {
+/** @returns One in which nothing is open. */
+export function createSmbOpens(peer: Pick<Peer, "reached">, { entries: { folder, files }, shares }: { readonly entries: SmbEntries; readonly shares: readonly SmbShare[] }): SmbOpens {
   const opens = new Map<bigint, SmbOpen>();
-  const { folder, files } = entriesOf(stage);
   let [lastId, current] = [0n, LAST];
   const choose = (request: SmbRequest, share: SmbShare, username: string): SmbOpen | number => {
     const { body } = request;
@@ -61,7 +66,7 @@ export function createSmbOpens(peer: Pick<Peer, "reached">, { stage, shares }: {
     const entry = name === "" ? folder : files.find((one) => one.name.toLowerCase() === name.toLowerCase());
     const isChange = (access & CHANGING_ACCESS) !== 0 || (options & OPTION.deleteOnClose) !== 0 || (disposition !== OPEN && disposition !== CREATE && disposition !== OPEN_OR_CREATE);
     if (isChange || (!entry && disposition !== OPEN)) {
-      peer.reached("command", username, `tried to change ${name} in ${share.name}`);
+      peer.reached("command", username, `tried to ${entry ? "change" : "create"} ${name === "" ? share.name : `${name} in ${share.name}`}`);
       return STATUS.accessDenied;
     }
     if (!entry) return name.includes("\\") ? STATUS.pathNotFound : STATUS.nameNotFound;

@@ -5,7 +5,7 @@ import { control, type FileContext, listFolder, queryInfo, readFile, writeFile }
 import { addToHash, createSmbLogins, type SmbSession } from "./login.ts";
 import { COMMAND, cut, done, encodeFrame, encodeResponse, FRAME_OCTETS, isSignedBy, pack, readRequests, refuse, type SmbRequest, type SmbResponse, STATUS } from "./message.ts";
 import { encodeNegotiation, readDialect, readOldDialect } from "./negotiate.ts";
-import { createSmbOpens, type SmbOpen, type SmbOpens } from "./opens.ts";
+import { createSmbOpens, entriesOf, type SmbOpen, type SmbOpens } from "./opens.ts";
 import { type SmbShare, sharesOf } from "./shares.ts";
 
 const OLD = 0xff53_4d42;
@@ -56,7 +56,7 @@ export const smb2: Service = (peer, stage) => {
 
 /** @returns What answers the requests of one frame. */
 function createConnection(peer: Peer, stage: Stage): (requests: readonly SmbRequest[]) => readonly Buffer[] {
-  const logins = createSmbLogins(peer, stage);
+  const [logins, entries] = [createSmbLogins(peer, stage), entriesOf(stage)];
   let [dialect, guest]: [number, Guest | null] = [0, null];
   let hash: Buffer = Buffer.alloc(64);
   const begin = (request: SmbRequest): Buffer => {
@@ -72,7 +72,7 @@ function createConnection(peer: Peer, stage: Stage): (requests: readonly SmbRequ
     logins.answered(answer);
     if (session) {
       const shares = sharesOf(stage);
-      guest = { session, shares, trees: new Map(), opens: createSmbOpens(peer, { stage, shares }) };
+      guest = { session, shares, trees: new Map(), opens: createSmbOpens(peer, { entries, shares }) };
     }
     return answer;
   };
@@ -88,7 +88,7 @@ function createConnection(peer: Peer, stage: Stage): (requests: readonly SmbRequ
       treeId = request.treeId;
       const sign = guest?.session.sign ?? null;
       const isRight = !request.isSigned || sign === null || isSignedBy(request, sign);
-      const response = isRight ? answerRequest(request, guest, { peer, stage, dialect, username: guest?.session.username ?? "" }) : refuse(STATUS.accessDenied);
+      const response = isRight ? answerRequest(request, guest, { peer, stage, entries, dialect, username: guest?.session.username ?? "" }) : refuse(STATUS.accessDenied);
       if (request.command === COMMAND.logoff && response.status === STATUS.success) guest = null;
       return [encodeResponse(request, response, { hasNext: index < requests.length - 1, sign: request.isSigned ? sign : null })];
     });

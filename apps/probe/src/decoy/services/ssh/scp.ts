@@ -1,7 +1,7 @@
 /** The old protocol of scp for who was let in with bait: what is sent is kept as evidence, and documents are given. @see scp.c of OpenSSH, sink() and source() */
 import type { ServerChannel } from "ssh2";
 import { type ComingFile, MAX_FILE_BYTES } from "../../evidence/file-store.ts";
-import { contentAt, homeOf, namesAt, resolvePath, type ShellState } from "../shell/answers.ts";
+import { contentAt, createShellState, namesAt, resolvePath, type ShellState } from "../shell/answers.ts";
 import { createBoundedSend } from "./bounded-send.ts";
 import type { SftpGuest } from "./sftp.ts";
 
@@ -36,7 +36,6 @@ interface ScpSession {
 
 /** Serves it until it ends. */
 export function serveScp(channel: ServerChannel, { isSink, path }: { readonly isSink: boolean; readonly path: string }, guest: SftpGuest): void {
-  const place: ShellState = { username: guest.username, directory: homeOf(guest.username), stage: guest.stage, onRead: (document) => guest.peer.took(document, guest.username) };
   let isOver = false;
   const leave = (code: number) => {
     if (isOver) return;
@@ -45,7 +44,7 @@ export function serveScp(channel: ServerChannel, { isSink, path }: { readonly is
     channel.end();
   };
   channel.on("error", () => void (isOver = true));
-  (isSink ? receive : give)(channel, { path, place, guest, leave, send: createBoundedSend(channel, guest.peer), isOver: () => isOver });
+  (isSink ? receive : give)(channel, { path, place: createShellState(guest), guest, leave, send: createBoundedSend(channel, guest.peer), isOver: () => isOver });
 }
 
 function give(channel: ServerChannel, { path, place, guest, send, leave }: ScpSession): void {

@@ -2,7 +2,7 @@
 import type { FileEntry, SFTPWrapper } from "ssh2";
 import type { ComingFile } from "../../evidence/file-store.ts";
 import { MAX_UNREAD_BYTES, type Peer, type Stage } from "../service.ts";
-import { contentAt, homeOf, namesAt, resolvePath, type ShellState } from "../shell/answers.ts";
+import { contentAt, createShellState, namesAt, resolvePath, type ShellState } from "../shell/answers.ts";
 
 /** Who was let in. */
 export interface SftpGuest {
@@ -44,7 +44,7 @@ interface SftpSession extends SftpGuest {
 
 /** Serves it until the channel ends. */
 export function serveSftp(sftp: SFTPWrapper, guest: SftpGuest): void {
-  const { peer, stage, username } = guest;
+  const { peer } = guest;
   const opens = new Map<string, Open>();
   const sent = new Map<string, number>();
   let [lastHandle, answered] = [0, 0];
@@ -59,7 +59,7 @@ export function serveSftp(sftp: SFTPWrapper, guest: SftpGuest): void {
     opens.clear();
   };
   const session: SftpSession = {
-    ...guest, sftp, sent, place: { username, directory: homeOf(username), stage, onRead: (document) => peer.took(document, username) },
+    ...guest, sftp, sent, place: createShellState(guest),
     isFull: () => opens.size >= MAX_HANDLES, find: (handle) => opens.get(handle.toString("latin1")), count: (octets) => void (answered += octets),
     open(id, made) {
       lastHandle += 1;
