@@ -1,7 +1,6 @@
-import { nextTurn } from "@lanthorn/runtime";
 import { type Expression, type Kysely, sql } from "kysely";
-import { isPostgres } from "../row-locks.ts";
 import type { Schema } from "../schema.ts";
+import type { IdRange } from "./id-ranges.ts";
 import { inTurns } from "./in-turns.ts";
 
 /** A value, and how many rows have it. */
@@ -17,37 +16,32 @@ interface Counted<Column extends string> {
   readonly columns: readonly Column[];
   /** Columns that hold a JSON list: each of its values is counted by itself. */
   readonly lists?: ReadonlySet<Column>;
-  /** `id` and the columns of the rows behind an id, in the order of their ids. @param after Empty for the first ones. */
-  readonly some: (after: string, most: number) => Expression<unknown>;
+  /** Those in which all rows are. */
+  readonly ranges: Iterable<IdRange> | AsyncIterable<IdRange>;
+  /** The columns of the rows among some ids. */
+  readonly among: (range: IdRange) => Expression<unknown>;
   /** As many values of a column are given back. */
   readonly most: number;
 }
 
 interface Count {
-  /** The column, or `LAST` for how many rows there were, and the last one's id. */
+  /** The column, or `ROWS` for how many rows there were. */
   readonly facet: string;
   readonly value: string | null;
   readonly total: number;
 }
 
-/** Rows counted between two turns of the event loop: some milliseconds. PostgreSQL does that elsewhere, and in one. */
-const ROWS_AT_ONCE = 4000;
-const ALL = 2_000_000_000;
-const LAST = "last";
+const ROWS = "rows";
 
-/** Counts out the values of all rows, in the order of their ids. What is null or an empty text is not counted. */
+/** Counts out the values of all rows, one range after the other. What is null or an empty text is not counted. */
 export async function countFacets<Column extends string>(reads: Kysely<Schema>, counted: Counted<Column>): Promise<Facets<Column>> {
-  const { columns, lists = new Set<string>(), some } = counted;
+  const { columns, lists = new Set<string>(), ranges, among } = counted;
   const tallies = new Map<string, Map<string, number>>(columns.map((column) => [column, new Map()]));
-  const most = isPostgres(reads) ? ALL : ROWS_AT_ONCE;
   let total = 0;
-  for (let after: string | null = ""; after !== null;) {
-    const counts = await countSome(reads, some(after, most), columns);
+  for await (const range of ranges) {
+    const counts = await countSome(reads, among(range), columns);
     for await (const piece of inTurns(takenApart(counts, lists))) for (const count of piece) add(tallies.get(count.facet), count);
-    const last = counts.find(({ facet }) => facet === LAST);
-    total += last?.total ?? 0;
-    after = last?.total === most ? last.value : null;
-    await nextTurn();
+    total += counts.find(({ facet }) => facet === ROWS)?.total ?? 0;
   }
   const facets: [string, readonly Occurrence[]][] = [];
   for (const [column, tally] of tallies) facets.push([column, await mostFrequent(tally, counted.most)]);
@@ -58,7 +52,7 @@ async function countSome(reads: Kysely<Schema>, rows: Expression<unknown>, colum
   const counted = columns.map((column) =>
     sql`select ${sql.lit(column)} as facet, ${sql.ref(column)} as value, count(*) as total from matched group by ${sql.ref(column)}`);
   return (await sql<Count>`with matched as materialized ${rows}
-    ${sql.join(counted, sql` union all `)} union all select ${sql.lit(LAST)}, max(id), count(*) from matched`.execute(reads)).rows;
+    ${sql.join(counted, sql` union all `)} union all select ${sql.lit(ROWS)}, null, count(*) from matched`.execute(reads)).rows;
 }
 
 /** What is a list is taken apart, each value once. */

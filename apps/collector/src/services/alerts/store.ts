@@ -3,6 +3,7 @@ import type { Expression, ExpressionBuilder, Insertable, Kysely, SqlBool, Transa
 import { countFacets, type Facets } from "../../db/query/facets.ts";
 import { holdsText } from "../../db/query/like.ts";
 import { idsAmong } from "../../db/query/ids-among.ts";
+import { type IdRange, idRanges } from "../../db/query/id-ranges.ts";
 import { selectIn } from "../../db/query/select-in.ts";
 import { inTurn } from "../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
@@ -114,8 +115,8 @@ export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; 
     actions: (alertId, rows) => listActions(reads, alertId, rows),
     countActions: (alertId) => countActions(reads, alertId),
     countFacets: (tenantId, filter) => countFacets(reads, {
-      columns: FACETS, most: MAX_FACET_VALUES,
-      some: (after, most) => reads.selectFrom("alerts").select(["id", ...FACETS]).where((eb) => matches(eb, tenantId, filter)).where("id", ">", after).orderBy("id").limit(most),
+      columns: FACETS, most: MAX_FACET_VALUES, ranges: idRanges(reads, "alerts"),
+      among: (range) => reads.selectFrom("alerts").select(FACETS).where((eb) => matchesAmong(eb, tenantId, filter, range)),
     }),
     write: (work) => db.transaction().execute(work),
     change: (tenantId, wanted, decide) => inTurn(db, tenantId, async (trx) => {
@@ -137,6 +138,11 @@ export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; 
       return mute !== undefined;
     }),
   };
+}
+
+/** Those of a filter among some ids, and nothing beyond is looked at. */
+function matchesAmong(eb: ExpressionBuilder<Schema, "alerts">, tenantId: string, filter: AlertFilter, { after, upTo }: IdRange) {
+  return eb.and([matches(eb, tenantId, filter), eb("id", ">", after), ...(upTo === null ? [] : [eb("id", "<=", upTo)])]);
 }
 
 function matches(eb: ExpressionBuilder<Schema, "alerts">, tenantId: string, filter: AlertFilter) {

@@ -47,7 +47,7 @@ export function createDeviceBulkEditor(deps: {
     return {
       count: async () => (await store.matches.find(wanted)).total,
       idsAfter: async (after: string, limit: number) =>
-        (await store.matches.after(wanted, after).select("id").orderBy("id").limit(limit).execute()).map(({ id }) => id),
+        (await store.matches.among(wanted, { after, upTo: null }).select("id").orderBy("id").limit(limit).execute()).map(({ id }) => id),
     };
   };
 

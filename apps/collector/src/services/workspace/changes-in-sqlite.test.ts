@@ -1,27 +1,17 @@
 import { createId } from "@lanthorn/runtime";
-import { CompiledQuery, createQueryId, type RootOperationNode } from "kysely";
 import { expect, test } from "vitest";
 import { startGateway } from "../../testing/gateway-for-test.ts";
+import { watchPlans } from "../../testing/query-plans.ts";
 import { createChangesStore } from "./changes-store.ts";
 
 test("what changed is found by an index from the moment on, and nothing before it is read", async () => {
-  const { reads } = await startGateway();
-  const asked: RootOperationNode[] = [];
-  const handle = reads.withPlugin({
-    transformQuery({ node }) {
-      asked.push(node);
-      return node;
-    },
-    transformResult: ({ result }) => Promise.resolve(result),
-  });
-  const store = createChangesStore({ reads: handle });
+  const { reads, last } = watchPlans((await startGateway()).reads);
+  const store = createChangesStore({ reads });
   const plans: string[] = [];
   const asks = [...(["devices", "alerts", "resolved", "logged"] as const).map((kind) => [kind, undefined] as const), ...(["devices", "alerts", "resolved"] as const).map((kind) => [kind, createId()] as const)];
   for (const [kind, siteId] of asks) {
     await store[kind]({ tenantId: createId(), siteId, since: "2026-11-20T15:37:57.123Z" }, () => {});
-    const { sql, parameters } = reads.getExecutor().compileQuery(asked.at(-1) as RootOperationNode, createQueryId());
-    const { rows } = await reads.executeQuery<{ detail: string }>(CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]));
-    plans.push(rows.map(({ detail }) => detail).join("; "));
+    plans.push(await last());
   }
   expect(plans).toEqual([
     "SEARCH devices USING COVERING INDEX devices_first_seen (tenant_id=? AND (first_seen,id)>(?,?))",

@@ -2,6 +2,7 @@ import { type Choice, isOpenChoice } from "@lanthorn/contract";
 import { type ExpressionBuilder, type ExpressionWrapper, type RawBuilder, sql, type SqlBool } from "kysely";
 import { holdsText } from "../../../db/query/like.ts";
 import type { AddressRange } from "../../../db/keys/address-range.ts";
+import type { IdRange } from "../../../db/query/id-ranges.ts";
 import type { Schema } from "../../../db/schema.ts";
 
 /** What a list of devices is narrowed to. Texts match any part, in any case. */
@@ -57,18 +58,21 @@ export function isInEveryIndex(filter: DeviceFilter): boolean {
  * The conditions of a filter within a tenant, but for its search.
  * @param options.walk The column whose index is walked: no other index is then to be chosen for a condition's sake.
  * @param options.isById Whether the devices are looked up by their ids, and not by any of this.
+ * @param options.range The ids among which they are looked up, and no others.
  */
 export function matching(
-  eb: Builder, tenantId: string, filter: DeviceFilter, options: { readonly walk?: string; readonly isById?: boolean } = {},
+  eb: Builder, tenantId: string, filter: DeviceFilter, options: { readonly walk?: string; readonly isById?: boolean; readonly range?: IdRange } = {},
 ): Condition {
   const all: Condition[] = [options.isById ? unindexed(eb, "tenant_id", "=", tenantId) : eb("tenant_id", "=", tenantId)];
+  const { range } = options;
+  if (range) all.push(inRange("devices.id", range) as unknown as Condition);
   if (filter.isOnline !== undefined) all.push(eb("is_online", "=", filter.isOnline ? 1 : 0));
   all.push(
-    ...oneOf(filter.siteId, (values) => eb("site_id", "in", values), eb),
+    ...oneOf(filter.siteId, (values) => (options.isById ? eb(sql<string>`${eb.ref("site_id")} || ''`, "in", values) : eb("site_id", "in", values)), eb),
     ...oneOf(filter.presenceState, (values) => eb("presence_state", "in", values), eb),
     ...oneOf(filter.deviceType, (values) => eb("device_type", "in", values), eb),
-    ...oneOf(filter.openPort, (ports) => eb("id", "in", withOpenPorts(eb, tenantId, ports)), eb),
-    ...someOf(filter.cve, (ids) => sql<SqlBool>`${eb.ref("id")} in (${ids})` as unknown as Condition, eb),
+    ...oneOf(filter.openPort, (ports) => eb("id", "in", withOpenPorts(eb, tenantId, ports, range)), eb),
+    ...someOf(filter.cve, (ids) => isAmong(eb, ids, range), eb),
     ...someOf(filter.vendor, (text) => contains(eb, "vendor", text), eb),
     ...someOf(filter.os, (text) => contains(eb, "os_guess", text), eb),
     ...someOf(filter.tag, (tag) => tagged(eb, tag), eb),
@@ -99,10 +103,22 @@ function someOf<T>(choice: Choice<T> | undefined, holds: (value: T) => Condition
   return [...(any.length > 0 ? [eb.or(any.map(holds))] : []), ...none.map((value) => eb.not(holds(value)))];
 }
 
+/** That an id is in a range. */
+function inRange(id: string, { after, upTo }: IdRange): RawBuilder<SqlBool> {
+  return sql<SqlBool>`${sql.ref(id)} > ${after}${upTo === null ? sql`` : sql` and ${sql.ref(id)} <= ${upTo}`}`;
+}
+
 /** The ids of devices with one of these ports open, of either protocol, by the index of open ports. */
-function withOpenPorts(eb: Builder, tenantId: string, ports: readonly number[]) {
-  return eb.selectFrom("ports").select("ports.device_id").where("ports.tenant_id", "=", tenantId).where("ports.state", "=", sql.lit("open"))
+function withOpenPorts(eb: Builder, tenantId: string, ports: readonly number[], range: IdRange | undefined) {
+  const open = eb.selectFrom("ports").select("ports.device_id").where("ports.tenant_id", "=", tenantId).where("ports.state", "=", sql.lit("open"))
     .where("ports.port", "in", ports);
+  return range ? open.where(inRange("ports.device_id", range)) : open;
+}
+
+/** That a device is one of those that a query has. */
+function isAmong(eb: Builder, ids: RawBuilder<unknown>, range: IdRange | undefined): Condition {
+  const some = range ? sql`select device_id from (${ids}) as affected where ${inRange("device_id", range)}` : ids;
+  return sql<SqlBool>`${eb.ref("devices.id")} in (${some})` as unknown as Condition;
 }
 
 /**

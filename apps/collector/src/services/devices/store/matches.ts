@@ -1,4 +1,5 @@
 import { type Kysely, type SelectQueryBuilder } from "kysely";
+import type { IdRange } from "../../../db/query/id-ranges.ts";
 import type { Schema } from "../../../db/schema.ts";
 import { type DeviceFilter, isCounted, isSearchAlone, matching } from "./filters.ts";
 import { createSearch, type Search, type SearchLimits } from "./search.ts";
@@ -32,8 +33,8 @@ export interface Matches {
   /** All devices of a tenant, some sites' or those that are online, as triggers have counted them. */
   counted(tenantId: string, filter: Pick<DeviceFilter, "siteId" | "isOnline">): Promise<number>;
   find(wanted: Wanted): Promise<Found>;
-  /** Those behind an id, to be read in the order of ids. @param id The last one that was read; empty for none. */
-  after(wanted: Wanted, id: string): MatchedDevices;
+  /** Those among some ids, to be read in the order of ids. */
+  among(wanted: Wanted, range: IdRange): MatchedDevices;
 }
 
 /** @param limits How much a search may find before it is another kind of search. */
@@ -78,8 +79,8 @@ export function createMatches(reads: Kysely<Schema>, limits: SearchLimits = {}):
   return {
     wanted: async (tenantId, filter) => ({ tenantId, filter, search: filter.search ? await searchFor(tenantId, filter.search) : null }),
     matches, all, counted, find,
-    after({ tenantId, filter, search }, id) {
-      const matched = reads.selectFrom("devices").where((eb) => matching(eb, tenantId, filter, { isById: true })).where("id", ">", id);
+    among({ tenantId, filter, search }, range) {
+      const matched = reads.selectFrom("devices").where((eb) => matching(eb, tenantId, filter, { isById: true, range }));
       return search ? matched.where((eb) => (search.isNarrow ? search.among(eb) : search.one(eb))) : matched;
     },
   };
