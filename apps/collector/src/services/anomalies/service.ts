@@ -86,7 +86,7 @@ export function createAnomaliesService({ store, audit, clock, onConfigured, reso
         created_by: actor.name, created_at: at, expires_at: until ?? null,
       };
       const covered = await store.transaction(async (trx) => {
-        await store.holdSite(trx, row.site_id);
+        await store.reviseSite(trx, row.tenant_id, row.site_id);
         await store.forgetExpired(trx, row.site_id, at);
         if ((await store.feedback(trx, { tenantId: actor.tenantId, siteId: row.site_id }, at)).length >= MAX_ACCEPTED_ANOMALIES) {
           throw new ApiError("CONFLICT", `the site has feedback on ${MAX_ACCEPTED_ANOMALIES} anomalies already: delete some, or say it of a group`);
@@ -110,7 +110,7 @@ export function createAnomaliesService({ store, audit, clock, onConfigured, reso
       const removed = await store.transaction(async (trx) => {
         const row = await store.removeFeedback(trx, actor.tenantId, id);
         if (!row) throw notFound("anomaly feedback");
-        await store.holdSite(trx, row.site_id);
+        await store.reviseSite(trx, row.tenant_id, row.site_id);
         await audit(trx, { actor, action: "anomaly_feedback.delete", target: { type: "anomaly_feedback", id }, before: toFeedback(row), after: null });
         return row;
       });

@@ -1,4 +1,5 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type Selectable, sql, type SqlBool, type Transaction } from "kysely";
+import { reviseSite } from "../../db/locks/hold-site.ts";
 import { siteExists } from "../../db/locks/site-exists.ts";
 import { selectIn } from "../../db/query/select-in.ts";
 import type { Schema } from "../../db/schema.ts";
@@ -52,8 +53,8 @@ export interface NamedDevice {
 export interface AnomaliesStore {
   transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
   siteExists(tenantId: string, siteId: string): Promise<boolean>;
-  /** Counts the site's configuration up and holds its row until the transaction ends. */
-  holdSite(trx: Trx, siteId: string): Promise<void>;
+  /** Counts the site's configuration up and holds its row until the transaction ends. @returns Whether the tenant has the site. */
+  reviseSite(trx: Trx, tenantId: string, siteId: string): Promise<boolean>;
   /** Newest first. */
   list(tenantId: string, filter: AnomalyFilter, rows: Rows): Promise<readonly AnomalyRecord[]>;
   count(tenantId: string, filter: AnomalyFilter): Promise<number>;
@@ -83,9 +84,7 @@ export function createAnomaliesStore({ db, reads }: { readonly db: Kysely<Schema
   return {
     transaction: (work) => db.transaction().execute(work),
     siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
-    async holdSite(trx, siteId) {
-      await trx.updateTable("sites").set((eb) => ({ configuration_revision: eb("configuration_revision", "+", 1) })).where("id", "=", siteId).execute();
-    },
+    reviseSite,
     list(tenantId, filter, { from, limit }) {
       const all = reads.selectFrom("anomalies").selectAll().where((eb) => matches(eb, tenantId, filter)).orderBy("id", "desc").limit(limit);
       return (typeof from === "number" ? all.offset(from) : all.where("id", "<", from)).execute();

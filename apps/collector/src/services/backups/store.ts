@@ -1,6 +1,6 @@
 import type { Kysely, Selectable, Transaction } from "kysely";
 import { isDuplicate } from "../../db/constraints.ts";
-import { lockTenant } from "../../db/locks/lock-tenant.ts";
+import { inTurn } from "../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Rows } from "../../gateway/page.ts";
 
@@ -77,8 +77,7 @@ export function createBackupsStore({ db, reads }: { readonly db: Kysely<Schema>;
     },
     async add(row, { unless, also }) {
       try {
-        return await db.transaction().execute(async (trx) => {
-          await lockTenant(trx, row.tenant_id);
+        return await inTurn(db, row.tenant_id, async (trx) => {
           if ((await unless?.(trx)) === true) return false;
           await trx.insertInto("backups").values(row).execute();
           await also?.(trx);

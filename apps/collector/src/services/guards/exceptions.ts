@@ -49,7 +49,7 @@ export function createGuardExceptions({ store, audit, clock, onConfigured }: Gua
         mac: mac ?? null, reason, created_by: actor.name, created_at: at, expires_at: expiresAt ?? null,
       };
       await store.transaction(async (trx) => {
-        if (!(await store.holdSite(trx, actor.tenantId, siteId))) throw notFound("site");
+        if (!(await store.reviseSite(trx, actor.tenantId, siteId))) throw notFound("site");
         await store.forgetExpired(trx, siteId, at);
         if ((await store.countExceptions(trx, siteId, at)) >= MAX_GUARD_EXCEPTIONS) {
           throw new ApiError("CONFLICT", `the site has ${MAX_GUARD_EXCEPTIONS} exceptions already: delete some, or use a network for many addresses`);
@@ -65,7 +65,7 @@ export function createGuardExceptions({ store, audit, clock, onConfigured }: Gua
 
     async remove(actor, siteId, exceptionId) {
       await store.transaction(async (trx) => {
-        if (!(await store.holdSite(trx, actor.tenantId, siteId))) throw notFound("site");
+        if (!(await store.reviseSite(trx, actor.tenantId, siteId))) throw notFound("site");
         const row = await store.removeException(trx, siteId, exceptionId);
         if (!row) throw notFound("exception");
         await audit(trx, {

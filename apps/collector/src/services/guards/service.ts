@@ -43,7 +43,7 @@ export function createGuardsService({ store, audit, clock, onConfigured }: Guard
 
     async update(actor, siteId, change) {
       const after = await store.transaction(async (trx) => {
-        if (!(await store.holdSite(trx, actor.tenantId, siteId))) throw notFound("site");
+        if (!(await store.reviseSite(trx, actor.tenantId, siteId))) throw notFound("site");
         const before = readSettings(await store.settings(trx, siteId));
         const changed = withChange(before, change);
         await store.putSettings(trx, actor.tenantId, siteId, JSON.stringify(changed));

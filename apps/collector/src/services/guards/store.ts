@@ -1,4 +1,5 @@
 import type { Insertable, Kysely, Selectable, Transaction } from "kysely";
+import { reviseSite } from "../../db/locks/hold-site.ts";
 import { siteExists } from "../../db/locks/site-exists.ts";
 import type { Schema } from "../../db/schema.ts";
 
@@ -26,7 +27,7 @@ export interface GuardsStore {
   transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
   siteExists(tenantId: string, siteId: string): Promise<boolean>;
   /** Counts the site's configuration up and holds its row until the transaction ends. @returns Whether the tenant has the site. */
-  holdSite(trx: Trx, tenantId: string, siteId: string): Promise<boolean>;
+  reviseSite(trx: Trx, tenantId: string, siteId: string): Promise<boolean>;
   /** JSON text; null where nothing was set. */
   settings(handle: Trx | null, siteId: string): Promise<string | null>;
   putSettings(trx: Trx, tenantId: string, siteId: string, settings: string): Promise<void>;
@@ -53,11 +54,7 @@ export function createGuardsStore({ db, reads }: { readonly db: Kysely<Schema>; 
   return {
     transaction: (work) => db.transaction().execute(work),
     siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
-    async holdSite(trx, tenantId, siteId) {
-      const held = await trx.updateTable("sites").set((eb) => ({ configuration_revision: eb("configuration_revision", "+", 1) }))
-        .where("id", "=", siteId).where("tenant_id", "=", tenantId).returning("id").executeTakeFirst();
-      return held !== undefined;
-    },
+    reviseSite,
     settings: async (handle, siteId) =>
       (await (handle ?? reads).selectFrom("guard_settings").select("settings").where("site_id", "=", siteId).executeTakeFirst())?.settings ?? null,
     async putSettings(trx, tenantId, siteId, settings) {

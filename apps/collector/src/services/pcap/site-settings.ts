@@ -33,7 +33,7 @@ export function createSiteCaptureSettings(deps: {
     },
     async update(actor, siteId, change) {
       const after = await store.transaction(async (trx) => {
-        if (!(await store.holdSite(trx, actor.tenantId, siteId))) throw notFound("site");
+        if (!(await store.reviseSite(trx, actor.tenantId, siteId))) throw notFound("site");
         const before = readSettings(await store.settings(trx, siteId));
         const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
         const merged: CaptureSettings = { ...before, ...given };

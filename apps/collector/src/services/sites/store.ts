@@ -1,4 +1,5 @@
 import type { Insertable, Kysely, Selectable, Transaction, Updateable } from "kysely";
+import { holdSite } from "../../db/locks/hold-site.ts";
 import { holdsText } from "../../db/query/like.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Rows } from "../../gateway/page.ts";
@@ -57,10 +58,9 @@ export function createSitesStore({ db, reads }: { readonly db: Kysely<Schema>; r
     counts: (tenantId, siteIds) => countAtSites(reads, tenantId, siteIds),
     transaction: (work) => db.transaction().execute(work),
     create: (trx, site) => trx.insertInto("sites").values(site).returningAll().executeTakeFirstOrThrow(),
-    // A write of nothing: both databases lock the row by it, and SQLite knows no SELECT … FOR UPDATE.
     async hold(trx, tenantId, siteId) {
-      return (await trx.updateTable("sites").set((eb) => ({ name: eb.ref("name") }))
-        .where("tenant_id", "=", tenantId).where("id", "=", siteId).returningAll().executeTakeFirst()) ?? null;
+      const isThere = await holdSite(trx, tenantId, siteId);
+      return isThere ? trx.selectFrom("sites").selectAll().where("id", "=", siteId).executeTakeFirstOrThrow() : null;
     },
     update: (trx, siteId, change) => trx.updateTable("sites").set(change).where("id", "=", siteId).returningAll().executeTakeFirstOrThrow(),
     async countUsers(trx, siteId) {

@@ -79,12 +79,6 @@ export function devicesAfter(reads: From, after: string, limit: number): Promise
     .orderBy("devices.id").limit(limit).execute();
 }
 
-/** Ids of a tenant's sites. */
-export async function sitesOf(reads: From, tenantId: string): Promise<readonly string[]> {
-  const rows = await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).execute();
-  return rows.map(({ id }) => id);
-}
-
 /** Sites of all tenants that have a probe and no baseline. */
 export function sitesWithout(reads: From): Promise<readonly { readonly id: string; readonly tenant_id: string }[]> {
   return reads.selectFrom("sites").leftJoin("baselines", (join) => join.onRef("baselines.site_id", "=", "sites.id").on("baselines.scope", "=", ""))

@@ -1,7 +1,7 @@
 import type { Clock } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
+import { siteIdsOf } from "../../../db/locks/site-exists.ts";
 import type { Schema } from "../../../db/schema.ts";
-import { sitesOf } from "../store/inventory.ts";
 import { countStanding, countStandingOf, MAX_STANDING, MAX_STANDING_OF_ONE, MAX_STANDING_OF_SITE } from "../store/differences.ts";
 
 /** How many differences may come to those of a tenant that have not ended. */
@@ -43,7 +43,7 @@ export function createBeginnings(clock: Pick<Clock, "monotonic">): Beginnings {
 export async function openRoom(reads: Kysely<Schema>, tenantId: string, beginnings: Beginnings): Promise<Room> {
   let total = await countStanding(reads, tenantId);
   // While the whole tenant has fewer than one site may have, nothing is to be counted.
-  const sites = new Map(total < MAX_STANDING_OF_SITE ? [] : await countStandingOf(reads, await sitesOf(reads, tenantId)));
+  const sites = new Map(total < MAX_STANDING_OF_SITE ? [] : await countStandingOf(reads, await siteIdsOf(reads, tenantId)));
   return {
     left: (siteId, standing) =>
       Math.max(0, Math.min(MAX_STANDING - total, MAX_STANDING_OF_SITE - (sites.get(siteId) ?? 0), MAX_STANDING_OF_ONE - standing, beginnings.left(siteId))),

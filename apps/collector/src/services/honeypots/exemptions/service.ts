@@ -48,7 +48,7 @@ export function createExemptionsService({ store, audit, clock, onConfigured }: {
         created_by: actor.name, created_at: at, expires_at: expiresAt ?? null,
       };
       await store.transaction(async (trx) => {
-        if (!(await store.holdSite(trx, actor.tenantId, siteId))) throw notFound("site");
+        if (!(await store.reviseSite(trx, actor.tenantId, siteId))) throw notFound("site");
         await store.forgetExpired(trx, siteId, at);
         const known = await store.ofSite(trx, siteId, at);
         if (known.length >= MAX_DECOY_EXEMPTIONS) throw new ApiError("CONFLICT", `the site has ${MAX_DECOY_EXEMPTIONS} exemptions already: delete some, or use a network for many addresses`);
@@ -64,7 +64,7 @@ export function createExemptionsService({ store, audit, clock, onConfigured }: {
       const siteId = await store.transaction(async (trx) => {
         const row = await store.remove(trx, actor.tenantId, id);
         if (!row) throw notFound("exemption");
-        await store.holdSite(trx, actor.tenantId, row.site_id);
+        await store.reviseSite(trx, actor.tenantId, row.site_id);
         await audit(trx, { actor, action: "honeypot_exemption.delete", target: target(id), before: toExemption(row), after: null });
         return row.site_id;
       });

@@ -1,4 +1,5 @@
 import type { Kysely, Selectable, Transaction } from "kysely";
+import { reviseSite } from "../../../db/locks/hold-site.ts";
 import { siteExists } from "../../../db/locks/site-exists.ts";
 import type { Schema } from "../../../db/schema.ts";
 
@@ -11,7 +12,7 @@ export interface ExemptionsStore {
   transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
   siteExists(tenantId: string, siteId: string): Promise<boolean>;
   /** Counts the site's configuration up and holds its row until the transaction ends. @returns Whether the tenant has the site. */
-  holdSite(trx: Trx, tenantId: string, siteId: string): Promise<boolean>;
+  reviseSite(trx: Trx, tenantId: string, siteId: string): Promise<boolean>;
   /** Of all sites, or of one, in the order in which they were added. */
   list(tenantId: string, siteId: string | undefined, now: string): Promise<readonly ExemptionRow[]>;
   ofSite(handle: Trx | null, siteId: string, now: string): Promise<readonly ExemptionRow[]>;
@@ -29,11 +30,7 @@ export function createExemptionsStore({ db, reads }: { readonly db: Kysely<Schem
   return {
     transaction: (work) => db.transaction().execute(work),
     siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
-    async holdSite(trx, tenantId, siteId) {
-      const held = await trx.updateTable("sites").set((eb) => ({ configuration_revision: eb("configuration_revision", "+", 1) }))
-        .where("id", "=", siteId).where("tenant_id", "=", tenantId).returning("id").executeTakeFirst();
-      return held !== undefined;
-    },
+    reviseSite,
     list: (tenantId, siteId, now) => {
       const query = current(reads, now).where("tenant_id", "=", tenantId);
       return (siteId === undefined ? query : query.where("site_id", "=", siteId)).execute();

@@ -1,6 +1,6 @@
 import { idsCategoryKey, type IdsSuppression } from "@lanthorn/contract";
 import { type Kysely, type Selectable, sql, type Transaction } from "kysely";
-import { lockTenant } from "../../../db/locks/lock-tenant.ts";
+import { inTurn } from "../../../db/locks/lock-tenant.ts";
 import { siteExists } from "../../../db/locks/site-exists.ts";
 import type { Schema } from "../../../db/schema.ts";
 
@@ -31,10 +31,7 @@ export interface NoiseStore {
 /** Over the collector's database. */
 export function createNoiseStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): NoiseStore {
   return {
-    locked: (tenantId, work) => db.transaction().execute(async (trx) => {
-      await lockTenant(trx, tenantId);
-      return work(trx);
-    }),
+    locked: (tenantId, work) => inTurn(db, tenantId, work),
     siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
     deviceExists: async (tenantId, deviceId) =>
       (await reads.selectFrom("devices").select("id").where("tenant_id", "=", tenantId).where("id", "=", deviceId).executeTakeFirst()) !== undefined,

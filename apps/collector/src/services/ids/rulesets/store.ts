@@ -1,5 +1,5 @@
 import type { Kysely, Selectable, Transaction } from "kysely";
-import { lockTenant } from "../../../db/locks/lock-tenant.ts";
+import { inTurn } from "../../../db/locks/lock-tenant.ts";
 import { siteExists } from "../../../db/locks/site-exists.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { VersionRef } from "../rules/tasks.ts";
@@ -40,10 +40,7 @@ const PIECE_BYTES = 256 * 1024;
 export function createRulesetsStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): RulesetsStore {
   const ofVersion = ({ rulesetId, version }: VersionRef) => ({ ruleset_id: rulesetId, version });
   return {
-    locked: (tenantId, work) => db.transaction().execute(async (trx) => {
-      await lockTenant(trx, tenantId);
-      return work(trx);
-    }),
+    locked: (tenantId, work) => inTurn(db, tenantId, work),
     siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
     all: (handle, tenantId) => (handle ?? reads).selectFrom("ids_rulesets").selectAll().where("tenant_id", "=", tenantId).orderBy("id").execute(),
     byId: async (handle, tenantId, id) =>

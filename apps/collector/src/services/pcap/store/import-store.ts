@@ -1,5 +1,5 @@
 import type { ExpressionBuilder, Kysely, Transaction } from "kysely";
-import { lockTenant } from "../../../db/locks/lock-tenant.ts";
+import { inTurn } from "../../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { PcapRow } from "./pcaps-store.ts";
 
@@ -45,8 +45,7 @@ export function createImportStore({ db }: { readonly db: Kysely<Schema> }): Impo
         .where((eb) => eb.or([eb("pcaps.deleted_at", "is not", null), eb("pcaps.sha256", "!=", "")])).orderBy("pcaps.id").limit(limit).execute();
       return rows.map(({ file_size: size, file_sha256: sha256, ...row }) => ({ row, file: { size, sha256 } }));
     },
-    settle: (row, change, file, also) => db.transaction().execute(async (trx) => {
-      await lockTenant(trx, row.tenant_id);
+    settle: (row, change, file, also) => inTurn(db, row.tenant_id, async (trx) => {
       const changed = await trx.updateTable("pcaps").set(change).where("id", "=", row.id).where("probe_id", "=", row.probe_id)
         .where("stored_at", "is", null).where("deleted_at", "is", null).returning("id").executeTakeFirst();
       if (!changed) return false;

@@ -1,5 +1,5 @@
 import type { Expression, ExpressionBuilder, Insertable, Kysely, Selectable, SqlBool, Transaction } from "kysely";
-import { lockTenant } from "../../../db/locks/lock-tenant.ts";
+import { inTurn } from "../../../db/locks/lock-tenant.ts";
 import { siteExists } from "../../../db/locks/site-exists.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { Position } from "../../../gateway/cursor.ts";
@@ -83,8 +83,7 @@ export function createPcapsStore({ db, reads }: { readonly db: Kysely<Schema>; r
       await trx.insertInto("pcaps").values(row satisfies Insertable<Schema["pcaps"]>).execute();
       await also(trx);
     }),
-    change: (tenantId, id, decide) => db.transaction().execute(async (trx) => {
-      await lockTenant(trx, tenantId);
+    change: (tenantId, id, decide) => inTurn(db, tenantId, async (trx) => {
       const row = await trx.selectFrom("pcaps").selectAll().where("id", "=", id).where("tenant_id", "=", tenantId)
         .where("deleted_at", "is", null).executeTakeFirst();
       if (!row) return null;

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
-import { lockTenant } from "../../../db/locks/lock-tenant.ts";
+import { inTurn } from "../../../db/locks/lock-tenant.ts";
 import { selectIn } from "../../../db/query/select-in.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { PcapRow } from "./pcaps-store.ts";
@@ -48,8 +48,7 @@ export function createPcapRetentionStore({ db, reads }: { readonly db: Kysely<Sc
       return rows.map((row) => ({ siteId: row.site_id, bytes: row.bytes })).filter((row) => row.bytes > bytes);
     },
     oldest: (siteId, limit) => free().where("site_id", "=", siteId).limit(limit).execute(),
-    expire: ({ id, tenant_id: tenantId }, { detail, at }, also) => db.transaction().execute(async (trx) => {
-      await lockTenant(trx, tenantId);
+    expire: ({ id, tenant_id: tenantId }, { detail, at }, also) => inTurn(db, tenantId, async (trx) => {
       const row = await trx.selectFrom("pcaps").selectAll().where("id", "=", id).where("stored_at", "is not", null).where("locked_at", "is", null).executeTakeFirst();
       if (!row) return false;
       await trx.updateTable("pcaps").set({ state: "expired", detail, stored_at: null, stored_bytes: 0, key_sealed: null, updated_at: at }).where("id", "=", id).execute();

@@ -1,11 +1,12 @@
 import type { Kysely, Transaction } from "kysely";
+import { reviseSite } from "../../../db/locks/hold-site.ts";
 import type { Schema } from "../../../db/schema.ts";
 
 /** What sites have set for captures. */
 export interface SiteSettingsStore {
   transaction<T>(work: (trx: Transaction<Schema>) => Promise<T>): Promise<T>;
   /** Counts the site's configuration up and holds its row until the transaction ends. @returns Whether the tenant has the site. */
-  holdSite(trx: Transaction<Schema>, tenantId: string, siteId: string): Promise<boolean>;
+  reviseSite(trx: Transaction<Schema>, tenantId: string, siteId: string): Promise<boolean>;
   /** JSON text; null where nothing was set. */
   settings(handle: Transaction<Schema> | null, siteId: string): Promise<string | null>;
   putSettings(trx: Transaction<Schema>, tenantId: string, siteId: string, settings: string): Promise<void>;
@@ -15,11 +16,7 @@ export interface SiteSettingsStore {
 export function createSiteSettingsStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): SiteSettingsStore {
   return {
     transaction: (work) => db.transaction().execute(work),
-    async holdSite(trx, tenantId, siteId) {
-      const held = await trx.updateTable("sites").set((eb) => ({ configuration_revision: eb("configuration_revision", "+", 1) }))
-        .where("id", "=", siteId).where("tenant_id", "=", tenantId).returning("id").executeTakeFirst();
-      return held !== undefined;
-    },
+    reviseSite,
     settings: async (handle, siteId) =>
       (await (handle ?? reads).selectFrom("capture_settings").select("settings").where("site_id", "=", siteId).executeTakeFirst())?.settings ?? null,
     async putSettings(trx, tenantId, siteId, settings) {

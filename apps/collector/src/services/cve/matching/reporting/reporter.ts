@@ -1,7 +1,7 @@
 import { type Clock, describeError, type Log, nextTurn, parseJson, toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
 import * as z from "zod";
-import { lockTenant } from "../../../../db/locks/lock-tenant.ts";
+import { inTurn } from "../../../../db/locks/lock-tenant.ts";
 import { restForLog } from "../../../../db/query/statements.ts";
 import type { Schema } from "../../../../db/schema.ts";
 import type { EventLog, NewEvent } from "../../../../events/log.ts";
@@ -33,8 +33,7 @@ export function createReporter(deps: ReporterDependencies): { run(stopped: Abort
   const reportTenant = async (tenantId: string): Promise<void> => {
     const due = await dueReports(reads, tenantId, REPORTS);
     const now = toInstant(clock.now());
-    const fromSeq = await db.transaction().execute(async (trx) => {
-      await lockTenant(trx, tenantId);
+    const fromSeq = await inTurn(db, tenantId, async (trx) => {
       const version = await finishedVersion(trx, FACTS);
       const sources = [...await readSources(trx, due, now)];
       const openOf = createOpenOf(trx, lists, { now, facts: `${version?.lineage ?? ""} ${version?.generation ?? 0}` });
