@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { RestClient } from "@lanthorn/client";
+import { setTimeout as pause } from "node:timers/promises";
+import { createRestClient, type RestClient } from "@lanthorn/client";
 import { describeError } from "@lanthorn/runtime";
 import { Command } from "commander";
 import { generateIdentity } from "../../apps/collector/src/backups/format/age-keys.ts";
@@ -51,7 +52,7 @@ async function ofDemonstration(dir: string): Promise<void> {
     collectorEnv: { LANTHORN_ADMIN_PASSWORD: PASSWORD, LANTHORN_BACKUPS_RECIPIENTS: recipient, LANTHORN_WEBHOOKS_ALLOW: "127.0.0.1" },
     probeToml: `[guards]\nlearning_minutes = 0.25\n[traffic]\ninterfaces = ["${PROBE_BOX.lanInterface}"]\n`,
   });
-  const { rest } = site.collector;
+  const rest = createRestClient({ url: site.collector.url, token: site.collector.token, fetch: patientFetch });
   try {
     const hosts = (await site.lab.status()).hosts.length;
     await waitFor("the demonstration's hosts", async () => ((await rest.listDevices()).meta.total >= hosts ? true : null));
@@ -71,6 +72,15 @@ async function ofDemonstration(dir: string): Promise<void> {
   } finally {
     await site.close();
     await receiver.close();
+  }
+}
+
+/** What is set up at once is more than a caller may ask in a second: what the collector refuses is sent again when it says. */
+async function patientFetch(...request: Parameters<typeof fetch>): Promise<Response> {
+  for (;;) {
+    const response = await fetch(...request);
+    if (response.status !== 429) return response;
+    await pause(Number(response.headers.get("retry-after") ?? 1) * 1000);
   }
 }
 
