@@ -33,7 +33,9 @@ export async function findFaults(page: Page, name: string, within = "html"): Pro
       );
       found.push(...violations.map(({ id, nodes }) => `${name} ${width} ${colorScheme} ${id}: ${nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)).join(" | ")}`));
     }
-    if (await page.evaluate("document.documentElement.scrollWidth > innerWidth")) found.push(`${name} ${width}: wider than the screen`);
+    // The page scrolls in its content, which may hide that it is too wide.
+    const overflow = "[document.documentElement, ...document.querySelectorAll('#content')].some((each) => each.scrollWidth > each.clientWidth)";
+    if (await page.evaluate(overflow)) found.push(`${name} ${width}: wider than the screen`);
     const wide = "[...document.querySelectorAll('dialog[open]')].some((dialog) => dialog.scrollWidth > dialog.clientWidth)";
     if (await page.evaluate(wide)) found.push(`${name} ${width}: a dialog is wider than itself`);
   }

@@ -77,7 +77,13 @@ export const TOUR: readonly Tour[] = [
       await page.getByRole("article").or(page.getByText("No pending alerts")).first().waitFor();
     },
   },
-  { name: "live", title: /^Live/, go: byKeys("g", "l") },
+  {
+    name: "live", title: /^Live/,
+    async go(page) {
+      await byKeys("g", "l")(page);
+      await page.getByText("connected", { exact: true }).waitFor();
+    },
+  },
   { name: "scans", title: /^Scans/, go: byKeys("g", "c") },
   { name: "scan", title: /^Scans?( of .*)? · Lanthorn$/, go: openFirst("No scan yet", /^Scan of/) },
   { name: "vulnerabilities", title: /^Vulnerabilities/, go: byKeys("g", "v") },

@@ -16,13 +16,14 @@ import { startBrowser } from "./browser.ts";
 import { furnish } from "./furnish.ts";
 import { logIn, settle, TOUR } from "./pages.ts";
 
-/** Pictures of every page of the dashboard, light and dark, on a large screen and a phone, from the demonstration site. */
+/** Pictures of every page of the dashboard, light and dark, from a phone to a wide screen, from the demonstration site. */
 
 const PASSWORD = "only for these pictures";
 const LAN = "10.77.0.0/24";
 const SCREENS = [
   { name: "light", width: 1280, height: 800, scheme: "light" }, { name: "dark", width: 1280, height: 800, scheme: "dark" },
   { name: "phone", width: 360, height: 800, scheme: "light" }, { name: "phone-dark", width: 360, height: 800, scheme: "dark" },
+  { name: "tablet", width: 768, height: 1024, scheme: "light" }, { name: "wide", width: 2560, height: 1440, scheme: "light" },
 ] as const;
 
 interface Target {

@@ -74,7 +74,7 @@ test("a backup is made, looked at and scheduled by keyboard alone", async () => 
   for (const key of ["g", "b"]) await page.keyboard.press(key);
   await page.getByText(recipient).waitFor();
   await page.keyboard.press("n");
-  const look = page.getByRole("button", { name: "Look at it" });
+  const look = page.getByRole("button", { name: "Verify…" });
   await look.focus();
   await page.keyboard.press("Enter");
   await page.getByLabel("Private key").focus();

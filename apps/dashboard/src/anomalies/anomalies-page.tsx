@@ -5,11 +5,13 @@ import filters from "../fields/filters.module.css";
 import { Button } from "../parts/button.tsx";
 import { Mark, SeverityMark } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import styles from "../sensors/sensors.module.css";
 import { SensorTabs } from "../sensors/tabs.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { useCursorList } from "../states/use-list.ts";
+import { count } from "../texts/count.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { Models, useModels } from "./models.tsx";
@@ -39,16 +41,13 @@ export function AnomaliesPage() {
         <Choose label="Normal" value={filter.is_normal} options={NORMAL} onChange={(value) => set("is_normal", value)} />
         {filter.device_id !== undefined && <Link to="/sensors/anomalies" search={(before) => ({ ...before, device_id: undefined })}>Of one device: show all</Link>}
       </div>
-      <Panel title={anomalies.data ? `Anomalies: ${anomalies.data.total.toLocaleString("en")}` : "Anomalies"} isFlush>
+      <Panel title={anomalies.data ? count(anomalies.data.total, "anomaly", "anomalies") : "Anomalies"} isFlush>
         <Answer query={anomalies}>
           {({ list, total }) => (total === 0 ? (
             <Empty title={isFiltered ? "The filter leaves nothing" : "Nothing unusual"}>{isFiltered ? "No anomaly is like this." : "Probes that read traffic learn what is usual for each device, and report here what is not."}</Empty>
           ) : (
             <>
-              <table>
-                <thead><tr><th scope="col">What</th><th scope="col">Severity</th><th scope="col">Device</th><th scope="col">Explanation</th><th scope="col">Found</th></tr></thead>
-                <tbody>{list.map((anomaly) => <AnomalyLine key={anomaly.id} anomaly={anomaly} />)}</tbody>
-              </table>
+              <Table heads={["What", "Severity", "Device", "Explanation", "Found"]}>{list.map((anomaly) => <AnomalyLine key={anomaly.id} anomaly={anomaly} />)}</Table>
               {anomalies.hasNextPage && <p className={styles["more"]}><Button onClick={() => void anomalies.fetchNextPage()} disabled={anomalies.isFetchingNextPage}>Show more</Button></p>}
             </>
           ))}

@@ -6,6 +6,7 @@ import { Facts } from "../fields/facts.tsx";
 import { Button } from "../parts/button.tsx";
 import { Mark, SeverityMark } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { formatMeasure } from "../sensors/measure.ts";
 import styles from "../sensors/sensors.module.css";
 import { useMay, useSession } from "../session/use-session.ts";
@@ -27,7 +28,7 @@ export function AnomalyPage() {
   const anomaly = useQuery({ queryKey: ["anomalies", "one", anomalyId], queryFn: () => rest.readAnomaly(anomalyId) });
   return (
     <Page
-      title="Anomaly" note={<Link to="/sensors/anomalies">All anomalies</Link>}
+      title="Anomaly" trail={<Link to="/sensors/anomalies">All anomalies</Link>}
       actions={mayWrite && anomaly.data && !anomaly.data.is_normal && <Button kind="primary" onClick={() => setSaying(true)}>This is normal…</Button>}
     >
       {isSaying && anomaly.data && <NormalDialog anomaly={anomaly.data} onClose={() => setSaying(false)} />}
@@ -55,42 +56,33 @@ function Details({ anomaly }: { readonly anomaly: AnomalyDetails }) {
       </Panel>
       {anomaly.series !== null && <Panel title={<>{anomaly.metric.replaceAll("_", " ")} in the hours before</>}><Series series={anomaly.series} usual={anomaly.usual} high={anomaly.expected_high} /></Panel>}
       <Panel title="What weighs most" isFlush>
-        <table>
-          <thead><tr><th scope="col">What</th><th scope="col">Measured</th><th scope="col">Usual</th><th scope="col">Expected</th><th scope="col">Weight</th></tr></thead>
-          <tbody>
-            {anomaly.features.map((feature) => (
-              <tr key={feature.name}>
-                <td className={styles["name"]}><Foreign text={feature.name.replaceAll("_", " ")} longest={80} /></td><td>{formatMeasure(feature.name, feature.observed)}</td><td>{formatMeasure(feature.name, feature.usual)}</td>
-                <td>{formatMeasure(feature.name, feature.expected_low)} to {formatMeasure(feature.name, feature.expected_high)}</td><td>{Math.round(feature.share * 100)} %</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table heads={["What", "Measured", "Usual", "Expected", "Weight"]}>
+          {anomaly.features.map((feature) => (
+            <tr key={feature.name}>
+              <td className={styles["name"]}><Foreign text={feature.name.replaceAll("_", " ")} longest={80} /></td><td>{formatMeasure(feature.name, feature.observed)}</td><td>{formatMeasure(feature.name, feature.usual)}</td>
+              <td>{formatMeasure(feature.name, feature.expected_low)} to {formatMeasure(feature.name, feature.expected_high)}</td><td>{Math.round(feature.share * 100)} %</td>
+            </tr>
+          ))}
+        </Table>
       </Panel>
       {anomaly.site_series.length > 0 && (
         <Panel title="What was unusual of the whole site in that hour" isFlush>
-          <table>
-            <thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">In five minutes</th><th scope="col">How unusual</th></tr></thead>
-            <tbody>
-              {anomaly.site_series.map(({ name, at, observed, score }) => (
-                <tr key={name}>
-                  <td><Moment at={at} exact /></td><td className={styles["name"]}><Foreign text={name.replaceAll("_", " ")} longest={80} /></td><td>{formatMeasure(name, observed)}</td><td>{Math.round(score * 100)} %</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table heads={["When", "What", "In five minutes", "How unusual"]}>
+            {anomaly.site_series.map(({ name, at, observed, score }) => (
+              <tr key={name}>
+                <td><Moment at={at} exact /></td><td className={styles["name"]}><Foreign text={name.replaceAll("_", " ")} longest={80} /></td><td>{formatMeasure(name, observed)}</td><td>{Math.round(score * 100)} %</td>
+              </tr>
+            ))}
+          </Table>
         </Panel>
       )}
       <Panel title="What else happened at the site" isFlush>
         {anomaly.around.length === 0 ? <p className={styles["note"]}>Nothing that changes a network.</p> : (
-          <table>
-            <thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Device</th></tr></thead>
-            <tbody>
-              {anomaly.around.map(({ type, at, device_id: id }, index) => (
-                <tr key={index}><td><Moment at={at} exact /></td><td><code>{type}</code></td><td>{id === null ? "–" : <Link to="/devices/$deviceId" params={{ deviceId: id }}>the device</Link>}</td></tr>
-              ))}
-            </tbody>
-          </table>
+          <Table heads={["When", "What", "Device"]}>
+            {anomaly.around.map(({ type, at, device_id: id }, index) => (
+              <tr key={index}><td><Moment at={at} exact /></td><td><code>{type}</code></td><td>{id === null ? "–" : <Link to="/devices/$deviceId" params={{ deviceId: id }}>the device</Link>}</td></tr>
+            ))}
+          </Table>
         )}
       </Panel>
     </>

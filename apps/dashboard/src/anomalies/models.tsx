@@ -4,6 +4,7 @@ import { useCallback, useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { ModelActions } from "../sensors/model-actions.tsx";
 import { limitOfReach } from "../sensors/reach.ts";
 import styles from "../sensors/sensors.module.css";
@@ -31,15 +32,9 @@ export function Models({ siteId }: { readonly siteId: string | undefined }) {
     <Panel title="What probes have learned" isFlush>
       <Answer query={useModels(siteId)}>
         {(models) => (models.length === 0 ? <p className={styles["note"]}>No probe is enrolled here.</p> : (
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Probe</th>{COUNTS.map(([count, title]) => <th key={count} scope="col">{title}</th>)}
-                <th scope="col">Hours compared</th><th scope="col">Found</th><th scope="col">Devices</th>{mayWrite && <th scope="col">All its devices</th>}
-              </tr>
-            </thead>
-            <tbody>{models.map((model) => <ModelRow key={model.probe_id} model={model} onShow={() => setShown(model)} mayWrite={mayWrite} />)}</tbody>
-          </table>
+          <Table heads={["Probe", ...COUNTS.map(([, title]) => title), "Hours compared", "Found", "Devices", mayWrite && "Action"]}>
+            {models.map((model) => <ModelRow key={model.probe_id} model={model} onShow={() => setShown(model)} mayWrite={mayWrite} />)}
+          </Table>
         ))}
       </Answer>
       {shown !== null && <LearnedDialog model={shown} onClose={() => setShown(null)} />}

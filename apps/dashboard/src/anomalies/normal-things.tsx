@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { RemoveButton } from "../states/removal.tsx";
 import styles from "../sensors/sensors.module.css";
 import { useMay, useSession } from "../session/use-session.ts";
@@ -13,25 +14,22 @@ export function NormalThings({ siteId }: { readonly siteId: string | undefined }
   const mayWrite = useMay("sensors:write");
   const said = useQuery({ queryKey: ["anomalies", "feedback", siteId], queryFn: () => rest.listAnomalyFeedback({ site_id: siteId, per_page: 1000 }) });
   return (
-    <Panel title="What is normal here" isFlush>
+    <Panel title="Marked as normal" isFlush>
       <Answer query={said}>
-        {({ data }) => (data.length === 0 ? <p className={styles["note"]}>Nobody said anything.</p> : (
-          <table>
-            <thead><tr><th scope="col">What</th><th scope="col">For whom</th><th scope="col">Why</th><th scope="col">Until</th>{mayWrite && <th scope="col">Action</th>}</tr></thead>
-            <tbody>
-              {data.map((one) => {
-                const [kind, whom] = [one.kind.replaceAll("_", " "), one.device ?? one.group ?? ""];
-                return (
-                  <tr key={one.id}>
-                    <td>{kind}</td><td className={styles["name"]}><Foreign text={whom} longest={80} /></td>
-                    <td><Foreign text={one.reason || "–"} /><span className={styles["beside"]}><Foreign text={one.created_by} longest={60} />, <Moment at={one.created_at} /></span></td>
-                    <td>{one.until === null ? "always" : <Moment at={one.until} exact />}</td>
-                    {mayWrite && <td><RemoveButton of={`${kind} of ${whom}`} then="It raises alerts again." keys={["anomalies"]} remove={() => rest.deleteAnomalyFeedback(one.id)} /></td>}
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
+        {({ data }) => (data.length === 0 ? <p className={styles["note"]}>Nothing is marked as normal yet.</p> : (
+          <Table heads={["What", "For whom", "Why", "Until", mayWrite && "Action"]}>
+            {data.map((one) => {
+              const [kind, whom] = [one.kind.replaceAll("_", " "), one.device ?? one.group ?? ""];
+              return (
+                <tr key={one.id}>
+                  <td>{kind}</td><td className={styles["name"]}><Foreign text={whom} longest={80} /></td>
+                  <td><Foreign text={one.reason || "–"} /><span className={styles["beside"]}><Foreign text={one.created_by} longest={60} />, <Moment at={one.created_at} /></span></td>
+                  <td>{one.until === null ? "always" : <Moment at={one.until} exact />}</td>
+                  {mayWrite && <td><RemoveButton of={`${kind} of ${whom}`} then="It raises alerts again." keys={["anomalies"]} remove={() => rest.deleteAnomalyFeedback(one.id)} /></td>}
+                </tr>
+              );
+            })}
+          </Table>
         ))}
       </Answer>
     </Panel>

@@ -4,6 +4,7 @@ import filters from "../fields/filters.module.css";
 import { Button } from "../parts/button.tsx";
 import { Page } from "../parts/page.tsx";
 import { SearchBox } from "../parts/search-box.tsx";
+import { Table } from "../fields/table.tsx";
 import { Scoped } from "../session/scoped.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
@@ -11,7 +12,7 @@ import { useCursorList } from "../states/use-list.ts";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import styles from "./audit-page.module.css";
-import { changesOf } from "./changes.ts";
+import { changesOf, objectOf } from "./changes.ts";
 
 const route = getRouteApi("/settings/audit");
 const PAGE_SIZE = 100;
@@ -22,7 +23,7 @@ const FILTERS = [
 /** Who changed what and when, with the object before and after. Nobody can change it. */
 export function AuditPage() {
   return (
-    <Page title="Audit log" note="Who did what to which object, from where; the newest first. Secrets read [secret].">
+    <Page trail="Settings" title="Audit log" note="Who did what to which object, from where; the newest first. Secrets read [secret].">
       <Scoped scope="audit:read"><Records /></Scoped>
     </Page>
   );
@@ -67,7 +68,7 @@ function Record({ record }: { readonly record: AuditRecord }) {
     <>
       <span className={styles["when"]}><Moment at={at} exact /></span>
       <span className={styles["who"]}><strong><Foreign text={actor.name || actor.type} longest={60} /></strong> <small>{actor.type}{actor.address !== "" && `, ${showForeign(actor.address, 60)}`}</small></span>
-      <span className={styles["what"]}><code>{showForeign(action, 64)}</code> <small><Foreign text={`${target.type} ${target.id}`} longest={100} /></small></span>
+      <span className={styles["what"]}><code>{showForeign(action, 64)}</code> <small title={showForeign(target.id, 100)}>{!action.startsWith(target.type) && `${showForeign(target.type, 64).replaceAll("_", " ")} `}<Foreign text={objectOf(record)} longest={100} /></small></span>
     </>
   );
   if (changes.length === 0) return <li className={styles["line"]}>{line}</li>;
@@ -75,10 +76,7 @@ function Record({ record }: { readonly record: AuditRecord }) {
     <li>
       <details>
         <summary className={styles["line"]}>{line}</summary>
-        <table>
-          <thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
-          <tbody>{changes.map(({ name, before, after }) => <tr key={name}><td><code>{showForeign(name, 80)}</code></td><td><Foreign text={before} longest={500} /></td><td><Foreign text={after} longest={500} /></td></tr>)}</tbody>
-        </table>
+        <Table heads={["Field", "Before", "After"]}>{changes.map(({ name, before, after }) => <tr key={name}><td><code>{showForeign(name, 80)}</code></td><td><Foreign text={before} longest={500} /></td><td><Foreign text={after} longest={500} /></td></tr>)}</Table>
       </details>
     </li>
   );

@@ -13,6 +13,15 @@ export function changesOf({ before, after }: Pick<AuditRecord, "before" | "after
   return names.map((name) => ({ name, before: textOf(before, name), after: textOf(after, name) })).filter((change) => change.before !== change.after);
 }
 
+/** What objects are called, the plainest first. */
+const NAMES = ["name", "username", "hostname", "title", "url", "prefix", "target", "ip", "value", "filter"] as const;
+
+/** @returns What people call the object of a record; its id where it has no name, and nothing where it has neither. */
+export function objectOf({ before, after, target }: Pick<AuditRecord, "before" | "after" | "target">): string {
+  const name = NAMES.map((each) => textOf(after, each) || textOf(before, each)).find((text) => text !== "");
+  return name ?? target.id;
+}
+
 function textOf(of: AuditRecord["before"], name: string): string {
   const value = of !== null && Object.hasOwn(of, name) ? of[name] : undefined;
   return typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);

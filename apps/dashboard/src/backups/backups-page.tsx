@@ -6,6 +6,7 @@ import { type Command, useCommands } from "../keyboard/commands.ts";
 import { Button } from "../parts/button.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { RemoveButton } from "../states/removal.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
@@ -42,7 +43,7 @@ export function BackupsPage() {
   ] : []), [canMake, begin]));
   return (
     <Page
-      title="Backups" note="Copies of the whole deployment, which only the operator's private key opens."
+      trail="Settings" title="Backups" note="Copies of the whole deployment, which only the operator's private key opens."
       actions={mayWrite && (
         <>
           <Button onClick={() => setScheduling(true)} disabled={!settings.data}>Schedule</Button>
@@ -53,7 +54,7 @@ export function BackupsPage() {
       {isScheduling && settings.data && <ScheduleDialog settings={settings.data} onClose={() => setScheduling(false)} />}
       {start.isError && <ErrorNote error={start.error} />}
       <Panel title="Schedule"><Answer query={settings}>{(known) => <Schedule settings={known} />}</Answer></Panel>
-      <Panel title="Settings › Backups" isFlush>
+      <Panel title={backups.data ? count(backups.data.meta.total, "backup") : "Backups"} isFlush>
         <Answer query={backups}>
           {({ data }) => (data.length === 0 ? <Empty title="No backups yet">{canMake ? "Make one now, or set a schedule." : "None was made."}</Empty> : <BackupsTable backups={data} mayWrite={mayWrite} />)}
         </Answer>
@@ -67,7 +68,7 @@ function Schedule({ settings: { schedule, next_at: next, keep, recipients, fixed
   return (
     <div className={styles["schedule"]}>
       <Facts of={[
-        ["Made", schedule === null ? "by hand only" : <code key="schedule">{schedule}</code>], ["Next", next === null ? "none is scheduled" : formatMoment(next, zone)], ["Kept", `${keep} scheduled ones`],
+        ["Schedule", schedule === null ? "by hand only" : <code key="schedule">{schedule}</code>], ["Next", next === null ? "–" : formatMoment(next, zone)], ["Kept", `the last ${keep}`],
         ["Encrypted to", recipients.length === 0 ? "no key" : count(recipients.length, "key")],
       ]}
       />
@@ -85,32 +86,29 @@ function BackupsTable({ backups, mayWrite }: { readonly backups: readonly Backup
   return (
     <>
       {verifying && <VerifyDialog backup={verifying} onClose={() => setVerifying(null)} />}
-      <table>
-        <thead><tr><th scope="col">Made</th><th scope="col">State</th><th scope="col">By</th><th scope="col">Content</th><th scope="col">Looked at since</th>{mayWrite && <th scope="col">Action</th>}</tr></thead>
-        <tbody>
-          {backups.map((backup) => (
-            <tr key={backup.id}>
-              <td><Moment at={backup.created_at} exact /></td>
-              <td><Mark tone={TONES[backup.status]}>{backup.status}</Mark>{backup.error !== null && <p className={styles["problem"]}><Foreign text={backup.error} longest={300} /></p>}</td>
-              <td>{backup.trigger === "scheduled" ? "schedule" : <Foreign text={backup.requested_by} longest={60} />}</td>
-              <td>{backup.size_bytes === null ? "–" : `${formatSize(backup.size_bytes)}, ${(backup.rows ?? 0).toLocaleString("en")} rows`}{!backup.available && <p className={styles["problem"]}>The file is not at this collector.</p>}</td>
-              <td><Verification of={backup.verification} /></td>
-              {mayWrite && (
-                <td>
-                  {backup.status === "completed" && <Button onClick={() => setVerifying(backup)}>Look at it</Button>}{" "}
-                  {backup.status !== "running" && <RemoveButton of={`the backup of ${backup.created_at.slice(0, 16)}`} then="Its file is deleted with it." keys={["backups"]} remove={() => rest.deleteBackup(backup.id)} />}
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table heads={["Made", "State", "By", "Content", "Verified", mayWrite && "Action"]}>
+        {backups.map((backup) => (
+          <tr key={backup.id}>
+            <td><Moment at={backup.created_at} exact /></td>
+            <td><Mark tone={TONES[backup.status]}>{backup.status}</Mark>{backup.error !== null && <p className={styles["problem"]}><Foreign text={backup.error} longest={300} /></p>}</td>
+            <td>{backup.trigger === "scheduled" ? "schedule" : <Foreign text={backup.requested_by} longest={60} />}</td>
+            <td>{backup.size_bytes === null ? "–" : `${formatSize(backup.size_bytes)}, ${(backup.rows ?? 0).toLocaleString("en")} rows`}{!backup.available && <p className={styles["problem"]}>The file is not at this collector.</p>}</td>
+            <td><Verification of={backup.verification} /></td>
+            {mayWrite && (
+              <td>
+                {backup.status === "completed" && <Button onClick={() => setVerifying(backup)}>Verify…</Button>}{" "}
+                {backup.status !== "running" && <RemoveButton of={`the backup of ${backup.created_at.slice(0, 16)}`} then="Its file is deleted with it." keys={["backups"]} remove={() => rest.deleteBackup(backup.id)} />}
+              </td>
+            )}
+          </tr>
+        ))}
+      </Table>
     </>
   );
 }
 
 function Verification({ of }: { readonly of: Backup["verification"] }) {
-  if (of === null) return <>not since it was made</>;
+  if (of === null) return <>not yet</>;
   return (
     <>
       <Mark tone={TONES[of.status]}>{of.status}</Mark> {of.method === "restore" ? "restored on trial" : "checksum"}, <Moment at={of.at} />

@@ -22,7 +22,7 @@ export function VerifyDialog({ backup, onClose }: { readonly backup: Backup; rea
   });
   const submit = withForm(({ key = "" }) => verify.mutate(key.trim()));
   return (
-    <Dialog title="Look at this backup" onClose={onClose}>
+    <Dialog title="Verify this backup" onClose={onClose}>
       <form className={form["form"]} onSubmit={submit} autoComplete="off">
         <label htmlFor={id}>Private key</label>
         <input id={id} name="key" type="password" autoComplete="off" maxLength={1024} placeholder="AGE-SECRET-KEY-1…" />

@@ -7,6 +7,7 @@ import filters from "../fields/filters.module.css";
 import { Button } from "../parts/button.tsx";
 import { Mark, SeverityMark, type Tone } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
@@ -40,7 +41,7 @@ function Filters() {
   const set = (name: "state" | "kind", value: string) => void navigate({ search: (before) => ({ ...before, [name]: value || undefined }), replace: true });
   return (
     <div className={filters["filters"]} role="search">
-      <Choose label="State of differences" value={state} options={choicesOf(DIFFERENCE_STATES.filter((each) => each !== "open"), "open")} onChange={(value) => set("state", value)} />
+      <Choose label="State of differences" value={state} options={choicesOf(DIFFERENCE_STATES.filter((each) => each !== "open"), "Open")} onChange={(value) => set("state", value)} />
       <Choose label="Kind of fact" value={kind} options={choicesOf(BASELINE_FACTS, "Any kind")} onChange={(value) => set("kind", value)} />
     </div>
   );
@@ -61,10 +62,7 @@ function Differences() {
       <Answer query={differences}>
         {({ list, total }) => (total === 0 ? <Empty title={state === undefined && kind === undefined ? "Nothing differs" : "The filter leaves nothing"}>{state === undefined && kind === undefined ? "Everything is as it usually is, or still being learned." : "No difference is like this."}</Empty> : (
           <>
-            <table>
-              <thead><tr><th scope="col">Of</th><th scope="col">What</th><th scope="col">Usually</th><th scope="col">Now</th><th scope="col">Severity</th><th scope="col">State</th><th scope="col">Seen</th>{mayAccept && <th scope="col">Action</th>}</tr></thead>
-              <tbody>{list.map((difference) => <DifferenceRow key={difference.id} difference={difference} onAccept={mayAccept ? setAccepting : null} />)}</tbody>
-            </table>
+            <Table heads={["Of", "What", "Usually", "Now", "Severity", "State", "Seen", mayAccept && "Action"]}>{list.map((difference) => <DifferenceRow key={difference.id} difference={difference} onAccept={mayAccept ? setAccepting : null} />)}</Table>
             {differences.hasNextPage && <p className={styles["more"]}><Button onClick={() => void differences.fetchNextPage()} disabled={differences.isFetchingNextPage}>Show more</Button></p>}
           </>
         ))}
@@ -103,10 +101,7 @@ function Baselines() {
       <Answer query={baselines}>
         {({ list, total }) => (total === 0 ? <Empty title="No baselines yet">Each site and device has one as soon as a probe has reported something of it.</Empty> : (
           <>
-            <table>
-              <thead><tr><th scope="col">Of</th><th scope="col">State</th><th scope="col">Facts</th><th scope="col">Open differences</th><th scope="col">Approved</th>{mayWrite && <th scope="col">Action</th>}</tr></thead>
-              <tbody>{list.map((baseline) => <BaselineRow key={baseline.id} baseline={baseline} onApprove={mayWrite ? setApproving : null} />)}</tbody>
-            </table>
+            <Table heads={["Of", "State", "Facts", "Open differences", "Approved", mayWrite && "Action"]}>{list.map((baseline) => <BaselineRow key={baseline.id} baseline={baseline} onApprove={mayWrite ? setApproving : null} />)}</Table>
             {baselines.hasNextPage && <p className={styles["more"]}><Button onClick={() => void baselines.fetchNextPage()} disabled={baselines.isFetchingNextPage}>Show more</Button></p>}
           </>
         ))}
@@ -125,7 +120,7 @@ function BaselineRow({ baseline, onApprove }: { readonly baseline: Baseline; rea
   return (
     <tr>
       <td>{deviceId === null ? <strong>Site <Foreign text={name} longest={60} /></strong> : <Link to="/devices/$deviceId" params={{ deviceId }}><Foreign text={name} longest={60} /></Link>}</td>
-      <td><Mark tone={TONES[state]}>{state}</Mark>{until !== null && <p className={styles["soft"]}>ends <Moment at={until} /></p>}</td>
+      <td><Mark tone={TONES[state]}>{state}</Mark>{until !== null && <span className={styles["soft"]}> ends <Moment at={until} /></span>}</td>
       <td className={styles["value"]}>{Object.entries(facts).map(([kind, number]) => count(number, kind.replaceAll("_", " "))).join(", ") || "none"}</td>
       <td>{open === 0 ? "none" : <Mark tone="bad">{open.toLocaleString("en")}</Mark>}</td>
       <td>{by === null ? "never" : <><Foreign text={by} longest={60} />, <Moment at={at} /></>}</td>

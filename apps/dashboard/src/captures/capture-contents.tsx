@@ -1,5 +1,6 @@
 import type { PcapContents } from "@lanthorn/contract";
 import { Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { Empty } from "../states/answer.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
@@ -19,19 +20,16 @@ export function CaptureContents({ summary }: Pick<PcapContents, "summary">) {
         <Amounts title="Who has the most bytes" name="Address" rows={summary.talkers.map(({ address, ...amount }) => ({ key: address, ...amount }))} />
       </div>
       <Panel title={`Conversations: ${summary.flows.length.toLocaleString("en")} of ${summary.flows_total.toLocaleString("en")}`} isFlush>
-        <table>
-          <thead><tr><th scope="col">Protocol</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Packets</th><th scope="col">Bytes</th></tr></thead>
-          <tbody>
-            {summary.flows.map((flow, at) => (
-              <tr key={at}>
-                <td><Foreign text={flow.protocol} longest={16} /></td>
-                <td><code><Foreign text={endOf(flow.source, flow.source_port)} longest={60} /></code></td>
-                <td><code><Foreign text={endOf(flow.destination, flow.destination_port)} longest={60} /></code></td>
-                <td>{flow.packets.toLocaleString("en")}</td><td>{formatSize(flow.bytes)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table heads={["Protocol", "From", "To", "Packets", "Bytes"]}>
+          {summary.flows.map((flow, at) => (
+            <tr key={at}>
+              <td><Foreign text={flow.protocol} longest={16} /></td>
+              <td><code><Foreign text={endOf(flow.source, flow.source_port)} longest={60} /></code></td>
+              <td><code><Foreign text={endOf(flow.destination, flow.destination_port)} longest={60} /></code></td>
+              <td>{flow.packets.toLocaleString("en")}</td><td>{formatSize(flow.bytes)}</td>
+            </tr>
+          ))}
+        </Table>
       </Panel>
     </>
   );
@@ -55,17 +53,14 @@ function Amounts({ title, name, rows }: { readonly title: string; readonly name:
   const most = Math.max(1, ...rows.map(({ bytes }) => bytes));
   return (
     <Panel title={title} isFlush>
-      <table>
-        <thead><tr><th scope="col">{name}</th><th scope="col">Packets</th><th scope="col">Bytes</th><th scope="col">Share</th></tr></thead>
-        <tbody>
-          {rows.map(({ key, packets, bytes }) => (
-            <tr key={key}>
-              <td><Foreign text={key} longest={60} /></td><td>{packets.toLocaleString("en")}</td><td>{formatSize(bytes)}</td>
-              <td><meter className={styles["share"]} min={0} max={most} value={bytes} aria-label="Beside the most" /></td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table isSmall heads={[name, "Packets", "Bytes", "Share"]}>
+        {rows.map(({ key, packets, bytes }) => (
+          <tr key={key}>
+            <td><code><Foreign text={key} longest={60} /></code></td><td>{packets.toLocaleString("en")}</td><td>{formatSize(bytes)}</td>
+            <td><meter className={styles["share"]} min={0} max={most} value={bytes} aria-label="Beside the most" /></td>
+          </tr>
+        ))}
+      </Table>
     </Panel>
   );
 }

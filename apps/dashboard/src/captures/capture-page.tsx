@@ -28,7 +28,7 @@ export function CapturePage() {
   });
   const contents = useQuery({ queryKey: ["captures", "one", pcapId, "contents", capture.data?.state], enabled: Boolean(capture.data), queryFn: () => rest.readPcapSummary(pcapId), refetchInterval: false });
   return (
-    <Page title="Capture" note={<Link to="/captures">All captures</Link>} actions={capture.data && <CaptureActions capture={capture.data} />}>
+    <Page title="Capture" trail={<Link to="/captures">All captures</Link>} actions={capture.data && <CaptureActions capture={capture.data} />}>
       <Answer query={capture}>{(known) => <HowItIs capture={known} />}</Answer>
       {capture.data && <Answer query={contents}>{({ summary }) => <CaptureContents summary={summary} />}</Answer>}
     </Page>
@@ -39,7 +39,7 @@ function HowItIs({ capture }: { readonly capture: Pcap }) {
   const { counters, lock } = capture;
   const at = (moment: string | null) => (moment === null ? "–" : <Moment at={moment} exact />);
   const lost = counters.dropped_by_kernel + counters.dropped_by_probe;
-  const facts: readonly (readonly [string, React.ReactNode])[] = [
+  const facts: Parameters<typeof Facts>[0]["of"] = [
     ["State", <CaptureState key="state" capture={capture} />],
     ["Packets", <>{capture.packets.toLocaleString("en")}{capture.size_bytes > 0 && `, ${formatSize(capture.size_bytes)}`}</>],
     ["About", <About key="about" capture={capture} />], ["Why", <Why key="why" capture={capture} />],
@@ -48,7 +48,7 @@ function HowItIs({ capture }: { readonly capture: Pcap }) {
     ["Of each packet", capture.headers_only ? "headers only" : capture.snap_length === 0 || capture.snap_length >= WHOLE_PACKET ? "all of it" : `its first ${capture.snap_length} bytes`],
     ["Lost", lost === 0 ? "nothing" : `${lost.toLocaleString("en")} of ${counters.received.toLocaleString("en")} frames`],
     ...(lock === null ? [] : [["Locked", <><Foreign text={lock.by} longest={60} />, <Moment at={lock.at} />{lock.reason !== "" && <>: <Foreign text={lock.reason} /></>}</>] as const]),
-    ...(capture.sha256 === null ? [] : [["SHA-256", <code key="sha">{capture.sha256}</code>] as const]),
+    ...(capture.sha256 === null ? [] : [["SHA-256", <code key="sha">{capture.sha256}</code>, "wide"] as const]),
   ];
   return (
     <Panel title={<bdi><Foreign text={capture.file_name || "No file yet"} longest={120} /></bdi>}>

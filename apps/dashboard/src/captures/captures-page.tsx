@@ -7,9 +7,11 @@ import { type Command, useCommands } from "../keyboard/commands.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Page, Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { useCursorList } from "../states/use-list.ts";
+import { count } from "../texts/count.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { formatSize } from "../texts/size.ts";
@@ -44,7 +46,7 @@ export function CapturesPage() {
     >
       {isStarting && <CaptureDialog onClose={() => setStarting(false)} />}
       <Filters />
-      <Panel title={captures.data ? `Captures: ${captures.data.total.toLocaleString("en")}` : "Captures"} isFlush>
+      <Panel title={captures.data ? count(captures.data.total, "capture") : "Captures"} isFlush>
         <Answer query={captures}>
           {({ list, total }) => (total === 0 ? (
             <Empty title={isFiltered ? "The filter leaves nothing" : "No capture yet"}>
@@ -77,24 +79,19 @@ function Filters() {
 
 function CapturesTable({ captures }: { readonly captures: readonly Pcap[] }) {
   return (
-    <table>
-      <thead>
-        <tr><th scope="col">Began</th><th scope="col">State</th><th scope="col">About</th><th scope="col">Why</th><th scope="col">Packets</th><th scope="col">Size</th><th scope="col">File</th></tr>
-      </thead>
-      <tbody>
-        {captures.map((capture) => (
-          <tr key={capture.id}>
-            <td><Link to="/captures/$pcapId" params={{ pcapId: capture.id }}><Moment at={capture.started_at ?? capture.created_at} /></Link></td>
-            <td><CaptureState capture={capture} />{capture.state === "failed" && <p className={styles["fault"]}><Foreign text={capture.detail} /></p>}</td>
-            <td className={styles["about"]}><About capture={capture} /></td>
-            <td><Why capture={capture} /></td>
-            <td>{capture.packets.toLocaleString("en")}</td>
-            <td>{capture.size_bytes === 0 ? "–" : formatSize(capture.size_bytes)}</td>
-            <td><DownloadButton capture={capture} /></td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table heads={["Began", "State", "About", "Why", "Packets", "Size", "Action"]}>
+      {captures.map((capture) => (
+        <tr key={capture.id}>
+          <td><Link to="/captures/$pcapId" params={{ pcapId: capture.id }}><Moment at={capture.started_at ?? capture.created_at} /></Link></td>
+          <td><CaptureState capture={capture} />{capture.state === "failed" && <p className={styles["fault"]}><Foreign text={capture.detail} /></p>}</td>
+          <td className={styles["about"]}><About capture={capture} /></td>
+          <td><Why capture={capture} /></td>
+          <td>{capture.packets.toLocaleString("en")}</td>
+          <td>{capture.size_bytes === 0 ? "–" : formatSize(capture.size_bytes)}</td>
+          <td><DownloadButton capture={capture} /></td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Page, Panel } from "../parts/page.tsx";
 import { Presence } from "../parts/mark.tsx";
+import { Table } from "../fields/table.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { DEVICE_TYPE_NAMES } from "../texts/device-type.ts";
@@ -24,17 +25,14 @@ export function ConfigurationsPage() {
           {({ data }) => (data.length === 0 ? (
             <Empty title="No network device yet">Those that are found as routers, switches, firewalls or access points are listed here.</Empty>
           ) : (
-            <table>
-              <thead><tr><th scope="col">Device</th><th scope="col">Kind</th><th scope="col">Address</th><th scope="col">On the network</th></tr></thead>
-              <tbody>
-                {data.map(({ id, hostname, ip, mac, device_type: type, presence_state: state }) => (
-                  <tr key={id}>
-                    <td><Link to="/configurations/$deviceId" params={{ deviceId: id }}><Foreign text={deviceName({ hostname, ip, mac })} longest={80} /></Link></td>
-                    <td>{DEVICE_TYPE_NAMES[type]}</td><td><code>{ip}</code></td><td><Presence state={state} /></td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Table heads={["Device", "Type", "IP address", "State"]}>
+              {data.map(({ id, hostname, ip, mac, device_type: type, presence_state: state }) => (
+                <tr key={id}>
+                  <td><Link to="/configurations/$deviceId" params={{ deviceId: id }}><Foreign text={deviceName({ hostname, ip, mac })} longest={80} /></Link></td>
+                  <td>{DEVICE_TYPE_NAMES[type]}</td><td><code>{ip}</code></td><td><Presence state={state} /></td>
+                </tr>
+              ))}
+            </Table>
           ))}
         </Answer>
       </Panel>

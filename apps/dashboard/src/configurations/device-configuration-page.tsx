@@ -2,6 +2,7 @@ import type { ConfigVersion } from "@lanthorn/contract";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Page, Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { count } from "../texts/count.ts";
@@ -25,7 +26,7 @@ export function DeviceConfigurationPage() {
   return (
     <Page
       title={known ? `Configuration of ${showForeign(deviceName(known), 80)}` : "Configuration"}
-      note={<><Link to="/configurations">All network devices</Link> · <Link to="/devices/$deviceId" params={{ deviceId }}>The device</Link></>}
+      trail={<><Link to="/configurations">All configurations</Link> · <Link to="/devices/$deviceId" params={{ deviceId }}>The device</Link></>}
     >
       <Answer query={versions}>
         {({ data }) => (data.length === 0 ? (
@@ -43,23 +44,20 @@ export function DeviceConfigurationPage() {
 
 function Versions({ versions, newer }: { readonly versions: readonly ConfigVersion[]; readonly newer: string }) {
   return (
-    <table>
-      <thead><tr><th scope="col">Version</th><th scope="col">Read</th><th scope="col">Changed by</th><th scope="col">Lines</th><th scope="col">Size</th><th scope="col">Compare</th></tr></thead>
-      <tbody>
-        {versions.map(({ id, version, captured_at: at, changed_by: by, comment, lines, lines_added: added, lines_removed: removed, size_bytes: size }) => (
-          <tr key={id}>
-            <td><strong>{version}</strong></td>
-            <td><Moment at={at} /></td>
-            <td><Foreign text={by || "not known"} longest={60} />{comment !== "" && <p className={styles["soft"]}><Foreign text={comment} longest={160} /></p>}</td>
-            <td>{lines.toLocaleString("en")} <span className={styles["added"]}>+{added}</span> <span className={styles["removed"]}>−{removed}</span></td>
-            <td>{formatSize(size)}</td>
-            <td>
-              {version > 1 && <Link to="." search={(before) => ({ ...before, from: undefined, to: String(version) })}>with the one before</Link>}
-              {version < Number(newer) && <>{version > 1 && " · "}<Link to="." search={(before) => ({ ...before, from: String(version), to: newer })}>with {newer}</Link></>}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table heads={["Version", "Read", "Changed by", "Lines", "Size", "Compare"]}>
+      {versions.map(({ id, version, captured_at: at, changed_by: by, comment, lines, lines_added: added, lines_removed: removed, size_bytes: size }) => (
+        <tr key={id}>
+          <td><strong>{version}</strong></td>
+          <td><Moment at={at} /></td>
+          <td><Foreign text={by || "not known"} longest={60} />{comment !== "" && <p className={styles["soft"]}><Foreign text={comment} longest={160} /></p>}</td>
+          <td>{lines.toLocaleString("en")} <span className={styles["added"]}>+{added}</span> <span className={styles["removed"]}>−{removed}</span></td>
+          <td>{formatSize(size)}</td>
+          <td>
+            {version > 1 && <Link to="." search={(before) => ({ ...before, from: undefined, to: String(version) })}>with the one before</Link>}
+            {version < Number(newer) && <>{version > 1 && " · "}<Link to="." search={(before) => ({ ...before, from: String(version), to: newer })}>with {newer}</Link></>}
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }

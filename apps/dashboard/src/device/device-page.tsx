@@ -4,6 +4,7 @@ import { useState } from "react";
 import { CapturesOf } from "../captures/captures-of.tsx";
 import { Answer } from "../states/answer.tsx";
 import { Button } from "../parts/button.tsx";
+import { count } from "../texts/count.ts";
 import { deviceName } from "../texts/device-name.ts";
 import { showForeign } from "../texts/foreign.tsx";
 import { Presence } from "../parts/mark.tsx";
@@ -36,6 +37,7 @@ export function DevicePage() {
   const known = device.data;
   return (
     <Page
+      trail={<Link to="/devices">All devices</Link>}
       title={known ? showForeign(deviceName(known), 80) : "Device"}
       note={known && (
         <span className={styles["facts"]}>
@@ -48,7 +50,6 @@ export function DevicePage() {
       )}
       actions={known && mayEdit && <Button onClick={() => setEditing(true)}>Name and tags</Button>}
     >
-      <p><Link to="/devices">All devices</Link></p>
       <Answer query={device}>
         {(profile) => (
           <>
@@ -56,7 +57,7 @@ export function DevicePage() {
             <div className={styles["columns"]}>
               <div className={styles["column"]}>
                 <Identity device={profile} />
-                <Panel title={`Ports (${profile.ports.length})`} isFlush><Ports ports={profile.ports} /></Panel>
+                <Panel title={count(profile.ports.length, "port")} isFlush><Ports ports={profile.ports} /></Panel>
                 <SoftwareOf software={profile.software} />
                 <Vulnerabilities cves={profile.cves} />
                 <Behaviour key={profile.id} device={profile} />

@@ -4,6 +4,7 @@ import { Foreign } from "../texts/foreign.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import styles from "./identity.module.css";
 
 /** A field, the verdict on it, and the evidence of the same name. */
@@ -50,17 +51,14 @@ function FieldRow({ field: { label, verdict: name, own, locked }, device }: { re
   return (
     <details className={styles["details"]}>
       <summary className={styles["row"]}>{summary}</summary>
-      <table>
-        <thead><tr><th scope="col">Seen value</th><th scope="col">Source</th><th scope="col">Sure</th><th scope="col">Seen</th></tr></thead>
-        <tbody>
-          {evidence.map((each) => (
-            <tr key={`${each.source} ${each.value}`}>
-              <td><Foreign text={each.value} /></td><td><code><Foreign text={each.source} longest={64} /></code></td>
-              <td>{percent(each.confidence)}</td><td><Moment at={each.seen_at} /></td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table heads={["Seen value", "Source", "Sure", "Seen"]}>
+        {evidence.map((each) => (
+          <tr key={`${each.source} ${each.value}`}>
+            <td><Foreign text={each.value} /></td><td><code><Foreign text={each.source} longest={64} /></code></td>
+            <td>{percent(each.confidence)}</td><td><Moment at={each.seen_at} /></td>
+          </tr>
+        ))}
+      </Table>
     </details>
   );
 }

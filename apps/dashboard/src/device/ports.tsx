@@ -1,6 +1,7 @@
 import type { PortRecord } from "@lanthorn/contract";
 import { Foreign } from "../texts/foreign.tsx";
 import { Mark } from "../parts/mark.tsx";
+import { Table } from "../fields/table.tsx";
 import { Moment } from "../texts/moment.tsx";
 import styles from "./ports.module.css";
 
@@ -13,22 +14,19 @@ export function Ports({ ports }: { readonly ports: readonly PortRecord[] }) {
   if (ports.length === 0) return <p className={styles["none"]}>No port was scanned yet.</p>;
   const ordered = ports.toSorted((one, other) => Number(other.state === "open") - Number(one.state === "open") || one.port - other.port);
   return (
-    <table>
-      <thead><tr><th scope="col">Port</th><th scope="col">State</th><th scope="col">Service</th><th scope="col">Software and banner</th><th scope="col">Scanned</th></tr></thead>
-      <tbody>
-        {ordered.map((port) => (
-          <tr key={`${port.port}/${port.protocol}`}>
-            <td><code>{port.port}/{port.protocol}</code></td>
-            <td><Mark tone={TONES[port.state]}>{port.state}</Mark></td>
-            <td><Foreign text={port.service || "–"} longest={40} /></td>
-            <td className={styles["software"]}>
-              <Foreign text={port.version} longest={80} />
-              {port.banner !== "" && <code><Foreign text={port.banner} longest={MAX_BANNER} /></code>}
-            </td>
-            <td><Moment at={port.last_scanned} /></td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table heads={["Port", "State", "Service", "Software and banner", "Scanned"]}>
+      {ordered.map((port) => (
+        <tr key={`${port.port}/${port.protocol}`}>
+          <td><code>{port.port}/{port.protocol}</code></td>
+          <td><Mark tone={TONES[port.state]}>{port.state}</Mark></td>
+          <td><Foreign text={port.service || "–"} longest={40} /></td>
+          <td className={styles["software"]}>
+            <Foreign text={port.version} longest={80} />
+            {port.banner !== "" && <code><Foreign text={port.banner} longest={MAX_BANNER} /></code>}
+          </td>
+          <td><Moment at={port.last_scanned} /></td>
+        </tr>
+      ))}
+    </Table>
   );
 }

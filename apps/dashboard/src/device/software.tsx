@@ -1,5 +1,6 @@
 import type { DeviceProfile } from "@lanthorn/contract";
 import { Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 
@@ -8,19 +9,16 @@ export function SoftwareOf({ software }: { readonly software: DeviceProfile["sof
   if (software.length === 0) return null;
   return (
     <Panel title="System and firmware" isFlush>
-      <table>
-        <thead><tr><th scope="col">Software</th><th scope="col">Version</th><th scope="col">Built by</th><th scope="col">Sources</th><th scope="col">Sure</th><th scope="col">Seen</th></tr></thead>
-        <tbody>
-          {software.map((one) => (
-            <tr key={`${one.vendor} ${one.product} ${one.version} ${one.edition} ${one.package_version}`}>
-              <td><Foreign text={nameOf(one)} longest={100} /></td>
-              <td><Foreign text={one.version || "–"} longest={40} />{one.package_version !== "" && <code> <Foreign text={one.package_version} longest={60} /></code>}</td>
-              <td><Foreign text={one.distribution || "–"} longest={60} /></td><td><Foreign text={one.sources.join(", ")} longest={120} /></td>
-              <td>{Math.round(one.confidence * 100)} %</td><td><Moment at={one.last_seen} /></td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table heads={["Software", "Version", "Built by", "Sources", "Sure", "Seen"]}>
+        {software.map((one) => (
+          <tr key={`${one.vendor} ${one.product} ${one.version} ${one.edition} ${one.package_version}`}>
+            <td><Foreign text={nameOf(one)} longest={100} /></td>
+            <td><Foreign text={one.version || "–"} longest={40} />{one.package_version !== "" && <code> <Foreign text={one.package_version} longest={60} /></code>}</td>
+            <td><Foreign text={one.distribution || "–"} longest={60} /></td><td><Foreign text={one.sources.join(", ")} longest={120} /></td>
+            <td>{Math.round(one.confidence * 100)} %</td><td><Moment at={one.last_seen} /></td>
+          </tr>
+        ))}
+      </Table>
     </Panel>
   );
 }

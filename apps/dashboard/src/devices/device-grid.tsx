@@ -57,7 +57,7 @@ export function DeviceGrid({ filter, sort, edition, columns, onSort, empty, onCo
       {pages.error !== null && <StaleNote query={{ dataUpdatedAt: pages.dataUpdatedAt, refetch: (() => pages.refetch()) as never }} />}
       <div
         ref={scroller} className={styles["scroller"]} role="grid" aria-label="Devices" aria-rowcount={total + 1} aria-colcount={columns.length} tabIndex={0}
-        style={{ "--all": widths.all, "--least": widths.least, "--narrow": widths.narrow } as CSSProperties}
+        style={{ "--all": widths.all, "--least": widths.least, "--middle": widths.middle, "--narrow": widths.narrow } as CSSProperties}
         aria-activedescendant={`device-row-${current}`} aria-busy={pages.isFetching}
         onKeyDown={(event) => {
           const to = { ArrowDown: current + 1, ArrowUp: current - 1, Home: 0, End: total - 1, PageDown: current + 15, PageUp: current - 15 }[event.key];
@@ -67,11 +67,11 @@ export function DeviceGrid({ filter, sort, edition, columns, onSort, empty, onCo
         }}
       >
         <div className={`${styles["row"]} ${styles["head"]}`} role="row" aria-rowindex={1}>
-          {columns.map((column) => <HeadCell key={column.id} column={column} sort={sort} onSort={onSort} />)}
+          {columns.map((column) => <HeadCell key={column.id} column={column} isLate={widths.late.has(column.id)} sort={sort} onSort={onSort} />)}
         </div>
         <div role="rowgroup" className={styles["rows"]} style={{ height: rows.getTotalSize() }}>
           {rows.getVirtualItems().map(({ index, start }) => (
-            <Row key={index} index={index} start={start} columns={columns} isCurrent={index === current} device={pages.at(index)} onPoint={() => setCurrent(index)} />
+            <Row key={index} index={index} start={start} columns={columns} late={widths.late} isCurrent={index === current} device={pages.at(index)} onPoint={() => setCurrent(index)} />
           ))}
         </div>
       </div>
@@ -79,8 +79,8 @@ export function DeviceGrid({ filter, sort, edition, columns, onSort, empty, onCo
   );
 }
 
-function Row({ index, start, columns, isCurrent, device, onPoint }: {
-  readonly index: number; readonly start: number; readonly columns: readonly Column[]; readonly isCurrent: boolean; readonly onPoint: () => void;
+function Row({ index, start, columns, late, isCurrent, device, onPoint }: {
+  readonly index: number; readonly start: number; readonly columns: readonly Column[]; readonly late: ReadonlySet<Column["id"]>; readonly isCurrent: boolean; readonly onPoint: () => void;
   readonly device: ReturnType<ReturnType<typeof useDevicePages>["at"]>;
 }) {
   return (
@@ -89,7 +89,7 @@ function Row({ index, start, columns, isCurrent, device, onPoint }: {
       style={{ transform: `translateY(${start}px)` }} onPointerDown={onPoint}
     >
       {columns.map(({ id, cell }, at) => (
-        <div key={id} role="gridcell" aria-colindex={at + 1} className={styles[id]}>
+        <div key={id} role="gridcell" aria-colindex={at + 1} className={styles[id]} data-late={late.has(id)}>
           {device === undefined ? <span className={styles["blank"]} /> : isLink(columns, id, device)
             ? <Link to="/devices/$deviceId" params={{ deviceId: device.id }} tabIndex={-1}>{cell(device)}</Link> : cell(device)}
         </div>
@@ -110,11 +110,11 @@ function textOf(waiting: NotShown | null): string {
   return waiting.kind === "order" ? "The order has changed" : `${waiting.count.toLocaleString("en")} ${waiting.kind}`;
 }
 
-function HeadCell({ column: { id, title, sort: field }, sort, onSort }: { readonly column: Column; readonly sort: string; readonly onSort: (sort: string) => void }) {
+function HeadCell({ column: { id, title, sort: field }, isLate, sort, onSort }: { readonly column: Column; readonly isLate: boolean; readonly sort: string; readonly onSort: (sort: string) => void }) {
   const isDown = sort === `-${field}`;
   const isSorted = isDown || sort === field;
   return (
-    <div role="columnheader" className={styles[id]} {...(field && { "aria-sort": isSorted ? (isDown ? "descending" : "ascending") : "none" })}>
+    <div role="columnheader" className={styles[id]} data-late={isLate} {...(field && { "aria-sort": isSorted ? (isDown ? "descending" : "ascending") : "none" })}>
       {field === undefined ? title : (
         <button type="button" onClick={() => onSort(isSorted && !isDown ? `-${field}` : field)}>
           {title}{isSorted && <Icon name={isDown ? "down" : "up"} />}

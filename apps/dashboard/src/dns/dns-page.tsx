@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import { Choose } from "../fields/choose.tsx";
 import filters from "../fields/filters.module.css";
 import { Page, Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { Foreign } from "../texts/foreign.tsx";
@@ -32,13 +33,13 @@ export function DnsPage() {
     >
       <SensorTabs />
       <Answer query={stats}>{(known) => <Stats stats={known} />}</Answer>
-      <Panel title="What is done with a name"><DnsCheckForm /></Panel>
+      <Panel title="Check a name"><DnsCheckForm /></Panel>
     </Page>
   );
 }
 
 function Stats({ stats }: { readonly stats: DnsStats }) {
-  if (stats.queries === 0) return <Panel title="Queries"><Empty title="Nothing was asked">A probe's machine answers DNS when it runs <code>lanthorn-dns</code> and the site's clients ask it.</Empty></Panel>;
+  if (stats.queries === 0) return <Panel title="Queries"><Empty title="No DNS queries yet">A probe's machine answers DNS when it runs <code>lanthorn-dns</code> and the site's clients ask it.</Empty></Panel>;
   const share = (count: number) => `${((count / stats.queries) * 100).toFixed(1)} % of all`;
   return (
     <>
@@ -74,14 +75,11 @@ function Top({ title, rows }: { readonly title: string; readonly rows: readonly 
   return (
     <Panel title={title} isFlush>
       {rows.length === 0 ? <p className={styles["note"]}>Nothing is reported.</p> : (
-        <table>
-          <thead><tr><th scope="col">What</th><th scope="col">Times</th><th scope="col">Share</th>{hasActions && <th scope="col">Action</th>}</tr></thead>
-          <tbody>
-            {rows.map(({ key, text, times, action }) => (
-              <tr key={key}><td className={styles["name"]}>{text}</td><td>{times.toLocaleString("en")}</td><td><meter className={styles["share"]} min={0} max={most} value={times} aria-label="Beside the most" /></td>{hasActions && <td>{action}</td>}</tr>
-            ))}
-          </tbody>
-        </table>
+        <Table heads={["What", "Times", "Share", hasActions && "Action"]}>
+          {rows.map(({ key, text, times, action }) => (
+            <tr key={key}><td className={styles["name"]}>{text}</td><td>{times.toLocaleString("en")}</td><td><meter className={styles["share"]} min={0} max={most} value={times} aria-label="Beside the most" /></td>{hasActions && <td>{action}</td>}</tr>
+          ))}
+        </Table>
       )}
     </Panel>
   );

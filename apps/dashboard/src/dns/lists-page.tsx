@@ -6,6 +6,7 @@ import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
@@ -46,11 +47,11 @@ export function DnsListsPage() {
       <Panel title="Policies" isFlush>
         <Answer query={policies}>{({ data }) => <Rows nothing={<Empty title="No policy yet" />} heading={["Policy", "For whom", "Mode", "Answer", ...(mayWrite ? ["Action"] : [])]} rows={data.map((policy) => <PolicyRow key={policy.id} policy={policy} mayWrite={mayWrite} />)} />}</Answer>
       </Panel>
-      <Panel title="Names that are allowed for a while" isFlush>
-        <Answer query={allowances}>{({ data }) => <Rows nothing={<p className={styles["note"]}>None is now.</p>} heading={["Name", "For whom", "Until", "By", ...(mayWrite ? ["Action"] : [])]} rows={data.map((one) => <AllowanceRow key={one.id} allowance={one} mayWrite={mayWrite} />)} />}</Answer>
+      <Panel title="Allowed for a while" isFlush>
+        <Answer query={allowances}>{({ data }) => <Rows nothing={<p className={styles["note"]}>No name is allowed now.</p>} heading={["Name", "For whom", "Until", "By", ...(mayWrite ? ["Action"] : [])]} rows={data.map((one) => <AllowanceRow key={one.id} allowance={one} mayWrite={mayWrite} />)} />}</Answer>
       </Panel>
-      <Panel title="Names that are decided for good" isFlush>
-        <Answer query={rules}>{({ data }) => <Rows nothing={<p className={styles["note"]}>None is.</p>} heading={["Name", "What", "For whom", "Why", ...(mayWrite ? ["Action"] : [])]} rows={data.map((rule) => <RuleRow key={rule.id} rule={rule} mayWrite={mayWrite} />)} />}</Answer>
+      <Panel title="Blocked or allowed for good" isFlush>
+        <Answer query={rules}>{({ data }) => <Rows nothing={<p className={styles["note"]}>No name is blocked or allowed by hand.</p>} heading={["Name", "What", "For whom", "Why", ...(mayWrite ? ["Action"] : [])]} rows={data.map((rule) => <RuleRow key={rule.id} rule={rule} mayWrite={mayWrite} />)} />}</Answer>
       </Panel>
     </Page>
   );
@@ -58,7 +59,7 @@ export function DnsListsPage() {
 
 function Rows({ heading, rows, nothing }: { readonly heading: readonly string[]; readonly rows: readonly ReactNode[]; readonly nothing: ReactNode }) {
   if (rows.length === 0) return <>{nothing}</>;
-  return <table><thead><tr>{heading.map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead><tbody>{rows}</tbody></table>;
+  return <Table heads={heading}>{rows}</Table>;
 }
 
 function ListRow({ list, mayWrite }: { readonly list: DnsList; readonly mayWrite: boolean }) {
@@ -100,7 +101,7 @@ function PolicyRow({ policy, mayWrite }: { readonly policy: DnsPolicy; readonly 
       <td className={styles["name"]}><strong><Foreign text={policy.name} longest={80} /></strong></td>
       <td><ForWhom of={policy} /></td>
       <td><Mark tone={isEnforced ? "good" : "warn"}>{policy.mode}</Mark></td>
-      <td>{policy.answer}</td>
+      <td>{policy.answer === "nxdomain" ? "NXDOMAIN" : policy.answer.replaceAll("_", " ")}</td>
       {mayWrite && <td><Button onClick={() => act.mutate()} disabled={act.isPending} aria-label={`${isEnforced ? "Only observe" : "Enforce"} ${showForeign(policy.name, 60)}`}>{isEnforced ? "Only observe" : "Enforce"}</Button>{act.isError && <ErrorNote error={act.error} />}</td>}
     </tr>
   );

@@ -6,6 +6,7 @@ import { Button } from "../parts/button.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
 import { SearchBox } from "../parts/search-box.tsx";
+import { Table } from "../fields/table.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { useCursorList } from "../states/use-list.ts";
@@ -42,10 +43,7 @@ export function DnsQueriesPage() {
         <Answer query={queries}>
           {({ list }) => (list.length === 0 ? <Empty title={isFiltered ? "The filter leaves nothing" : "No query is reported"}>{isFiltered ? "No query is like this." : "Resolvers report what they blocked, or all, when dns.toml says so under [queries]."}</Empty> : (
             <>
-              <table>
-                <thead><tr><th scope="col">Last asked</th><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Became</th><th scope="col">Client</th><th scope="col">Times</th><th scope="col">Action</th></tr></thead>
-                <tbody>{list.map((row) => <QueryRow key={row.id} row={row} />)}</tbody>
-              </table>
+              <Table heads={["Last asked", "Name", "Type", "Became", "Client", "Times", "Action"]}>{list.map((row) => <QueryRow key={row.id} row={row} />)}</Table>
               {queries.hasNextPage && <p className={styles["more"]}><Button onClick={() => void queries.fetchNextPage()} disabled={queries.isFetchingNextPage}>Show more</Button></p>}
             </>
           ))}

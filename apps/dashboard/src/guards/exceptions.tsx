@@ -8,6 +8,7 @@ import form from "../parts/form.module.css";
 import { Icon } from "../parts/icon.tsx";
 import { Panel } from "../parts/page.tsx";
 import { withForm } from "../parts/with-form.ts";
+import { Table } from "../fields/table.tsx";
 import { RemoveButton } from "../states/removal.tsx";
 import styles from "../sensors/sensors.module.css";
 import { useMay, useSession } from "../session/use-session.ts";
@@ -30,22 +31,19 @@ export function Exceptions({ siteId }: { readonly siteId: string }) {
       {isAdding && <ExceptionDialog siteId={siteId} onClose={() => setAdding(false)} />}
       <Answer query={exceptions}>
         {({ data }) => (data.length === 0 ? <p className={styles["note"]}>None: everything is reported.</p> : (
-          <table>
-            <thead><tr><th scope="col">What is not reported</th><th scope="col">Why</th><th scope="col">Ends</th>{mayWrite && <th scope="col">Action</th>}</tr></thead>
-            <tbody>
-              {data.map((one) => {
-                const text = [one.kind?.replaceAll("_", " ") ?? "anything", one.ip, one.mac].filter((part) => part !== null).join(" · ");
-                return (
-                  <tr key={one.id}>
-                    <td className={styles["name"]}>{text}</td>
-                    <td><Foreign text={one.reason} /><br /><span className={styles["soft"]}><Foreign text={one.created_by} longest={60} />, <Moment at={one.created_at} /></span></td>
-                    <td>{one.expires_at === null ? "no end" : <Moment at={one.expires_at} />}</td>
-                    {mayWrite && <td><RemoveButton of={text} then="It is reported again." keys={["guards"]} remove={() => rest.deleteGuardException(siteId, one.id)} /></td>}
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
+          <Table heads={["What is not reported", "Why", "Ends", mayWrite && "Action"]}>
+            {data.map((one) => {
+              const text = [one.kind?.replaceAll("_", " ") ?? "anything", one.ip, one.mac].filter((part) => part !== null).join(" · ");
+              return (
+                <tr key={one.id}>
+                  <td className={styles["name"]}>{text}</td>
+                  <td><Foreign text={one.reason} /><br /><span className={styles["soft"]}><Foreign text={one.created_by} longest={60} />, <Moment at={one.created_at} /></span></td>
+                  <td>{one.expires_at === null ? "no end" : <Moment at={one.expires_at} />}</td>
+                  {mayWrite && <td><RemoveButton of={text} then="It is reported again." keys={["guards"]} remove={() => rest.deleteGuardException(siteId, one.id)} /></td>}
+                </tr>
+              );
+            })}
+          </Table>
         ))}
       </Answer>
     </Panel>

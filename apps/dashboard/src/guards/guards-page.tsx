@@ -4,6 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Button } from "../parts/button.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { AlertList } from "../sensors/alert-list.tsx";
 import styles from "../sensors/sensors.module.css";
 import { SensorTabs } from "../sensors/tabs.tsx";
@@ -77,19 +78,16 @@ function Probes({ siteId, probes }: { readonly siteId: string; readonly probes: 
     <Panel title="Its probes" isFlush actions={mayWrite && probes.length > 0 && <Button onClick={() => learn.mutate()} disabled={learn.isPending}>Learn anew what is normal</Button>}>
       {learn.isError && <ErrorNote error={learn.error} />}
       {probes.length === 0 ? <Empty title="No probe yet" /> : (
-        <table>
-          <thead><tr><th scope="col">Probe</th><th scope="col">Guards</th><th scope="col">How</th><th scope="col">Learning</th></tr></thead>
-          <tbody>
-            {probes.map((probe) => (
-              <tr key={probe.probe_id}>
-                <td className={styles["name"]}><strong><Foreign text={probe.name} longest={80} /></strong></td>
-                <td><Mark tone={!probe.is_online ? "warn" : probe.state?.enabled ? "good" : "calm"}>{!probe.is_online ? "the probe is away" : probe.state === null ? "not reported" : probe.state.enabled ? "watching" : "off"}</Mark></td>
-                <td>{probe.state === null ? "–" : probe.state.active ? "checks hints itself" : "only listens"}</td>
-                <td><Learning probe={probe} /></td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table heads={["Probe", "Guards", "How", "Learning"]}>
+          {probes.map((probe) => (
+            <tr key={probe.probe_id}>
+              <td className={styles["name"]}><strong><Foreign text={probe.name} longest={80} /></strong></td>
+              <td><Mark tone={!probe.is_online ? "warn" : probe.state?.enabled ? "good" : "calm"}>{!probe.is_online ? "the probe is away" : probe.state === null ? "not reported" : probe.state.enabled ? "watching" : "off"}</Mark></td>
+              <td>{probe.state === null ? "–" : probe.state.active ? "checks hints itself" : "only listens"}</td>
+              <td><Learning probe={probe} /></td>
+            </tr>
+          ))}
+        </Table>
       )}
     </Panel>
   );

@@ -5,6 +5,7 @@ import { Choose } from "../fields/choose.tsx";
 import filters from "../fields/filters.module.css";
 import { Button } from "../parts/button.tsx";
 import { Page, Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { Answer } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
@@ -34,7 +35,7 @@ export function IdsPage() {
       <Answer query={stats}>
         {(known) => (
           <>
-            <Tiles of={[["Matches", known.alerts], ["Kept silent", known.suppressed], ["Would be blocked", known.would_block, "by rules that ask for it"]]} />
+            <Tiles of={[["Matches", known.alerts], ["Suppressed", known.suppressed], ["Would be blocked", known.would_block, "by rules that ask for it"]]} />
             {known.is_first_week && known.alerts > 0 && <p className={styles["warning"]}>This is the first week: the time to suppress what is normal here.</p>}
             <Noisiest stats={known} />
           </>
@@ -51,19 +52,16 @@ function Noisiest({ stats }: { readonly stats: IdsStats }) {
   if (stats.noisiest.length === 0) return null;
   return (
     <Panel title="Rules that match most" isFlush>
-      <table>
-        <thead><tr><th scope="col">Rule</th><th scope="col">Matches</th><th scope="col">Share</th><th scope="col">Hosts</th><th scope="col">Silent</th>{mayWrite && <th scope="col">Action</th>}</tr></thead>
-        <tbody>
-          {stats.noisiest.map((rule) => (
-            <tr key={`${rule.generator_id}:${rule.signature_id}`}>
-              <td className={styles["name"]}><Link to="/sensors/ids/rules" search={{ signature_id: String(rule.signature_id) }}><Foreign text={rule.signature} longest={160} /></Link><br /><span className={styles["soft"]}>{rule.signature_id} · <Foreign text={rule.category} longest={60} /></span></td>
-              <td>{rule.alerts.toLocaleString("en")}</td><td><meter className={styles["share"]} min={0} max={1} value={rule.share} aria-label="Of all that was not silent" /></td>
-              <td>{rule.hosts.toLocaleString("en")}</td><td>{rule.suppressed.toLocaleString("en")}</td>
-              {mayWrite && <td>{rule.suggestion === null ? "–" : <Suppress suggestion={rule.suggestion} />}</td>}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table heads={["Rule", "Matches", "Share", "Hosts", "Silent", mayWrite && "Action"]}>
+        {stats.noisiest.map((rule) => (
+          <tr key={`${rule.generator_id}:${rule.signature_id}`}>
+            <td className={styles["name"]}><Link to="/sensors/ids/rules" search={{ signature_id: String(rule.signature_id) }}><Foreign text={rule.signature} longest={160} /></Link><br /><span className={styles["soft"]}>{rule.signature_id} · <Foreign text={rule.category} longest={60} /></span></td>
+            <td>{rule.alerts.toLocaleString("en")}</td><td><meter className={styles["share"]} min={0} max={1} value={rule.share} aria-label="Of all that was not silent" /></td>
+            <td>{rule.hosts.toLocaleString("en")}</td><td>{rule.suppressed.toLocaleString("en")}</td>
+            {mayWrite && <td>{rule.suggestion === null ? "–" : <Suppress suggestion={rule.suggestion} />}</td>}
+          </tr>
+        ))}
+      </Table>
     </Panel>
   );
 }
@@ -86,23 +84,20 @@ function Suppressions({ siteId }: { readonly siteId: string | undefined }) {
   const mayWrite = useMay("sensors:write");
   const suppressions = useQuery({ queryKey: ["ids", "suppressions", siteId], queryFn: () => rest.listIdsSuppressions({ site_id: siteId, per_page: 1000 }) });
   return (
-    <Panel title="What is kept silent" isFlush>
+    <Panel title="Suppressed" isFlush>
       <Answer query={suppressions}>
-        {({ data }) => (data.length === 0 ? <p className={styles["note"]}>Nothing is.</p> : (
-          <table>
-            <thead><tr><th scope="col">What</th><th scope="col">Why</th><th scope="col">Fitted</th><th scope="col">Ends</th>{mayWrite && <th scope="col">Action</th>}</tr></thead>
-            <tbody>
-              {data.map((one) => (
-                <tr key={one.id}>
-                  <td className={styles["name"]}><Foreign text={partsOf(one)} /></td>
-                  <td><Foreign text={one.reason} /><br /><span className={styles["soft"]}><Foreign text={one.created_by} longest={60} />, <Moment at={one.created_at} /></span></td>
-                  <td>{one.hits.toLocaleString("en")} times{one.last_hit_at !== null && <>, <Moment at={one.last_hit_at} /></>}</td>
-                  <td>{one.expires_at === null ? "no end" : <Moment at={one.expires_at} />}</td>
-                  {mayWrite && <td><RemoveButton of={partsOf(one)} then="What it kept silent raises alerts again." keys={["ids"]} remove={() => rest.deleteIdsSuppression(one.id)} /></td>}
-                </tr>
-              ))}
-            </tbody>
-          </table>
+        {({ data }) => (data.length === 0 ? <p className={styles["note"]}>No rule is suppressed.</p> : (
+          <Table heads={["What", "Why", "Fitted", "Ends", mayWrite && "Action"]}>
+            {data.map((one) => (
+              <tr key={one.id}>
+                <td className={styles["name"]}><Foreign text={partsOf(one)} /></td>
+                <td><Foreign text={one.reason} /><br /><span className={styles["soft"]}><Foreign text={one.created_by} longest={60} />, <Moment at={one.created_at} /></span></td>
+                <td>{one.hits.toLocaleString("en")} times{one.last_hit_at !== null && <>, <Moment at={one.last_hit_at} /></>}</td>
+                <td>{one.expires_at === null ? "no end" : <Moment at={one.expires_at} />}</td>
+                {mayWrite && <td><RemoveButton of={partsOf(one)} then="What it kept silent raises alerts again." keys={["ids"]} remove={() => rest.deleteIdsSuppression(one.id)} /></td>}
+              </tr>
+            ))}
+          </Table>
         ))}
       </Answer>
     </Panel>

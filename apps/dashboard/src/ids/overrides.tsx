@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Mark } from "../parts/mark.tsx";
 import { Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { RemoveButton } from "../states/removal.tsx";
 import styles from "../sensors/sensors.module.css";
 import { useMay, useSession } from "../session/use-session.ts";
@@ -17,19 +18,16 @@ export function Overrides() {
     <Panel title="What was changed in rules" isFlush>
       <Answer query={overrides}>
         {({ data }) => (data.length === 0 ? <p className={styles["note"]}>Nothing was.</p> : (
-          <table>
-            <thead><tr><th scope="col">Of what</th><th scope="col">Change</th><th scope="col">Why</th>{mayWrite && <th scope="col">Action</th>}</tr></thead>
-            <tbody>
-              {data.map((one) => (
-                <tr key={one.id}>
-                  <td className={styles["name"]}>{one.kind} <code><Foreign text={one.value} longest={80} /></code>{one.site_id !== null && <span className={styles["soft"]}> at one site</span>}</td>
-                  <td>{one.state !== null && <Mark tone={one.state === "enabled" ? "good" : "calm"}>{one.state}</Mark>}{Object.keys(one.change).length > 0 && <span className={styles["soft"]}> another {Object.keys(one.change).join(", ")}</span>}</td>
-                  <td><Foreign text={one.reason} /><br /><span className={styles["soft"]}><Foreign text={one.created_by} longest={60} />, <Moment at={one.created_at} /></span></td>
-                  {mayWrite && <td><RemoveButton of={`${one.kind} ${one.value}`} then="Its rules are as their publisher has them." keys={["ids"]} remove={() => rest.deleteIdsOverride(one.id)} /></td>}
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table heads={["Of what", "Change", "Why", mayWrite && "Action"]}>
+            {data.map((one) => (
+              <tr key={one.id}>
+                <td className={styles["name"]}>{one.kind} <code><Foreign text={one.value} longest={80} /></code>{one.site_id !== null && <span className={styles["soft"]}> at one site</span>}</td>
+                <td>{one.state !== null && <Mark tone={one.state === "enabled" ? "good" : "calm"}>{one.state}</Mark>}{Object.keys(one.change).length > 0 && <span className={styles["soft"]}> another {Object.keys(one.change).join(", ")}</span>}</td>
+                <td><Foreign text={one.reason} /><br /><span className={styles["soft"]}><Foreign text={one.created_by} longest={60} />, <Moment at={one.created_at} /></span></td>
+                {mayWrite && <td><RemoveButton of={`${one.kind} ${one.value}`} then="Its rules are as their publisher has them." keys={["ids"]} remove={() => rest.deleteIdsOverride(one.id)} /></td>}
+              </tr>
+            ))}
+          </Table>
         ))}
       </Answer>
     </Panel>

@@ -8,11 +8,13 @@ import { Button } from "../parts/button.tsx";
 import { Mark, SeverityMark } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
 import { SearchBox } from "../parts/search-box.tsx";
+import { Table } from "../fields/table.tsx";
 import { SensorTabs } from "../sensors/tabs.tsx";
 import styles from "../sensors/sensors.module.css";
 import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { useNumberedList } from "../states/use-list.ts";
+import { count } from "../texts/count.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { OverrideDialog } from "./override-dialog.tsx";
 import { Overrides } from "./overrides.tsx";
@@ -40,7 +42,7 @@ export function IdsRulesPage() {
         <Choose label="State" value={filter.state} options={STATES} onChange={(value) => set("state", value)} />
         {filter.signature_id !== undefined && <Button onClick={() => set("signature_id", "")}>Only rule {filter.signature_id}: show all</Button>}
       </div>
-      <Panel title={rules.data ? `Rules: ${rules.data.total.toLocaleString("en")}` : "Rules"} isFlush>
+      <Panel title={rules.data ? count(rules.data.total, "rule") : "Rules"} isFlush>
         <Answer query={rules}>
           {({ list, total }) => (total === 0 ? <Empty title={isFiltered ? "The filter leaves nothing" : "No rules yet"}>{isFiltered ? "No rule is like this." : "None are shipped. Add a rule set by its URL."}</Empty> : (
             <>
@@ -62,28 +64,25 @@ function RulesTable({ rules, siteId }: { readonly rules: readonly IdsRule[]; rea
   return (
     <>
       {changing !== null && <OverrideDialog rule={changing} siteId={siteId} onClose={() => setChanging(null)} />}
-      <table>
-        <thead><tr><th scope="col">Rule</th><th scope="col">Severity</th><th scope="col">State</th><th scope="col">Action</th></tr></thead>
-        <tbody>
-          {rules.flatMap((rule) => {
-            const key = `${rule.ruleset_id} ${rule.generator_id}:${rule.signature_id}`;
-            return [
-              <tr key={key}>
-                <td className={styles["name"]}><strong><Foreign text={rule.signature} longest={160} /></strong><br /><span className={styles["soft"]}>{rule.signature_id} · <Foreign text={[rule.category, rule.class, ...rule.mitre_techniques].filter(Boolean).join(" · ")} longest={120} /></span></td>
-                <td><SeverityMark severity={rule.severity} /></td>
-                <td><Mark tone={TONES[rule.state]}>{rule.state}</Mark>{rule.modified && <> <Mark tone="calm">modified</Mark></>}{rule.refusal !== null && <p className={styles["soft"]}><Foreign text={`${rule.refusal.keyword}: ${rule.refusal.reason}`} /></p>}</td>
-                <td>
-                  <span className={styles["actions"]}>
-                    <Button onClick={() => setChosen(chosen === key ? null : key)} aria-expanded={chosen === key} aria-label={`Show rule ${rule.signature_id}`}>Show</Button>
-                    {mayWrite && rule.state !== "refused" && <Button onClick={() => setChanging(rule)} aria-label={`${rule.state === "enabled" ? "Disable" : "Enable"} rule ${rule.signature_id}`}>{rule.state === "enabled" ? "Disable…" : "Enable…"}</Button>}
-                  </span>
-                </td>
-              </tr>,
-              ...(chosen === key ? [<tr key={`${key} text`}><td colSpan={4}><RuleText rule={rule} siteId={siteId} /></td></tr>] : []),
-            ];
-          })}
-        </tbody>
-      </table>
+      <Table heads={["Rule", "Severity", "State", "Action"]}>
+        {rules.flatMap((rule) => {
+          const key = `${rule.ruleset_id} ${rule.generator_id}:${rule.signature_id}`;
+          return [
+            <tr key={key}>
+              <td className={styles["name"]}><strong><Foreign text={rule.signature} longest={160} /></strong><br /><span className={styles["soft"]}>{rule.signature_id} · <Foreign text={[rule.category, rule.class, ...rule.mitre_techniques].filter(Boolean).join(" · ")} longest={120} /></span></td>
+              <td><SeverityMark severity={rule.severity} /></td>
+              <td><Mark tone={TONES[rule.state]}>{rule.state}</Mark>{rule.modified && <> <Mark tone="calm">modified</Mark></>}{rule.refusal !== null && <p className={styles["soft"]}><Foreign text={`${rule.refusal.keyword}: ${rule.refusal.reason}`} /></p>}</td>
+              <td>
+                <span className={styles["actions"]}>
+                  <Button onClick={() => setChosen(chosen === key ? null : key)} aria-expanded={chosen === key} aria-label={`Show rule ${rule.signature_id}`}>Show</Button>
+                  {mayWrite && rule.state !== "refused" && <Button onClick={() => setChanging(rule)} aria-label={`${rule.state === "enabled" ? "Disable" : "Enable"} rule ${rule.signature_id}`}>{rule.state === "enabled" ? "Disable…" : "Enable…"}</Button>}
+                </span>
+              </td>
+            </tr>,
+            ...(chosen === key ? [<tr key={`${key} text`}><td colSpan={4}><RuleText rule={rule} siteId={siteId} /></td></tr>] : []),
+          ];
+        })}
+      </Table>
     </>
   );
 }

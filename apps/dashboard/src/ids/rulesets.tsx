@@ -9,6 +9,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Panel } from "../parts/page.tsx";
 import { withForm } from "../parts/with-form.ts";
+import { Table } from "../fields/table.tsx";
 import styles from "../sensors/sensors.module.css";
 import { RemoveButton } from "../states/removal.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
@@ -32,10 +33,7 @@ export function Rulesets({ siteId }: { readonly siteId: string | undefined }) {
       {isAdding && <RulesetDialog onClose={() => setAdding(false)} />}
       <Answer query={sets}>
         {({ data }) => (data.length === 0 ? <Empty title="No rule set yet">None is shipped. Add one by its URL, as its publisher gives it.</Empty> : (
-          <table>
-            <thead><tr><th scope="col">Rule set</th><th scope="col">State</th><th scope="col">Rules</th><th scope="col">Checked</th>{mayWrite && <th scope="col">Action</th>}</tr></thead>
-            <tbody>{data.map((set) => <RulesetRow key={set.id} set={set} support={support.data} mayWrite={mayWrite} />)}</tbody>
-          </table>
+          <Table heads={["Rule set", "State", "Rules", "Checked", mayWrite && "Action"]}>{data.map((set) => <RulesetRow key={set.id} set={set} support={support.data} mayWrite={mayWrite} />)}</Table>
         ))}
       </Answer>
       {support.data?.probes.filter(({ bundle_error: error }) => error !== null).map(({ probe_id: id, name, bundle_error: error }) => (

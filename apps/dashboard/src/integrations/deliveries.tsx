@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Button } from "../parts/button.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
@@ -44,12 +45,9 @@ export function Deliveries({ webhook: { id: webhookId, url }, mayWrite }: { read
       {act.isError && <div className={styles["error"]}><ErrorNote error={act.error} /></div>}
       <Answer query={deliveries}>
         {({ data }) => (data.length === 0 ? <Empty title="Nothing was sent yet">Send a test to see whether it arrives.</Empty> : (
-          <table>
-            <thead><tr><th scope="col">Event</th><th scope="col">State</th><th scope="col">Answer</th><th scope="col">Queued</th><th scope="col">Action</th></tr></thead>
-            <tbody>{data.map((delivery) => (
-              <DeliveryRow key={delivery.id} delivery={delivery} onRedeliver={mayWrite ? () => act.mutate({ redeliver: delivery.id }) : null} />
-            ))}</tbody>
-          </table>
+          <Table heads={["Event", "State", "Answer", "Queued", "Action"]}>{data.map((delivery) => (
+            <DeliveryRow key={delivery.id} delivery={delivery} onRedeliver={mayWrite ? () => act.mutate({ redeliver: delivery.id }) : null} />
+            ))}</Table>
         ))}
       </Answer>
     </Panel>
@@ -67,10 +65,10 @@ function DeliveryRow({ delivery, onRedeliver }: { readonly delivery: WebhookDeli
           <summary>{count(delivery.attempts.length, "attempt")}</summary>
           <ol className={styles["attempts"]}>
             {delivery.attempts.map((attempt) => (
-              <li key={attempt.attempt}>
-                {attempt.attempt}. <Moment at={attempt.requested_at} exact /> {attempt.status_code ?? ""} <Foreign text={attempt.error ?? ""} />
-                {attempt.response_excerpt !== null && attempt.response_excerpt !== "" && <><br /><code><Foreign text={attempt.response_excerpt} longest={1024} /></code></>}
-              </li>
+            <li key={attempt.attempt}>
+              {attempt.attempt}. <Moment at={attempt.requested_at} exact /> {attempt.status_code ?? ""} <Foreign text={attempt.error ?? ""} />
+              {attempt.response_excerpt !== null && attempt.response_excerpt !== "" && <><br /><code><Foreign text={attempt.response_excerpt} longest={1024} /></code></>}
+            </li>
             ))}
           </ol>
         </details>

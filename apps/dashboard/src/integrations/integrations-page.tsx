@@ -6,8 +6,10 @@ import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
+import { count } from "../texts/count.ts";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { Deliveries } from "./deliveries.tsx";
@@ -28,11 +30,11 @@ export function IntegrationsPage() {
   ] : []), [mayWrite]));
   return (
     <Page
-      title="Integrations" note="Webhooks: events are posted to your systems, signed, and tried five times."
+      trail="Settings" title="Integrations" note="Webhooks: events are posted to your systems, signed, and tried five times."
       actions={mayWrite && <Button kind="primary" onClick={() => setAdding(true)}><Icon name="plus" />Add a webhook</Button>}
     >
       {isAdding && <WebhookDialog onClose={() => setAdding(false)} />}
-      <Panel title="Settings › Integrations" isFlush>
+      <Panel title={webhooks.data ? count(webhooks.data.meta.total, "webhook") : "Webhooks"} isFlush>
         <Answer query={webhooks}>
           {({ data }) => (data.length === 0 ? <Empty title="No webhooks yet">Add one to get alerts and findings into your own systems.</Empty> : (
             <WebhooksTable webhooks={data} chosen={chosenId} onChoose={setChosenId} />
@@ -49,19 +51,16 @@ function WebhooksTable({ webhooks, chosen, onChoose }: {
   readonly webhooks: readonly Webhook[]; readonly chosen: string | null; readonly onChoose: (id: string) => void;
 }) {
   return (
-    <table>
-      <thead><tr><th scope="col">URL</th><th scope="col">State</th><th scope="col">Events</th><th scope="col">Last delivery</th><th scope="col">Deliveries</th></tr></thead>
-      <tbody>
-        {webhooks.map(({ id, url, active, status, events, last_delivery_at: at }) => (
-          <tr key={id} data-chosen={id === chosen}>
-            <td className={styles["url"]}><Foreign text={url} longest={120} /></td>
-            <td><Mark tone={!active ? "calm" : status === "failing" ? "bad" : "good"}>{active ? status : "inactive"}</Mark></td>
-            <td className={styles["events"]}>{events.map((event) => <code key={event}>{event === "*" ? "every event" : event}</code>)}</td>
-            <td><Moment at={at} /></td>
-            <td><Button onClick={() => onChoose(id)} aria-pressed={id === chosen} aria-label={`Show deliveries to ${showForeign(url, 60)}`}>Show</Button></td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table heads={["URL", "State", "Events", "Last delivery", "Action"]}>
+      {webhooks.map(({ id, url, active, status, events, last_delivery_at: at }) => (
+        <tr key={id} data-chosen={id === chosen}>
+          <td className={styles["url"]}><Foreign text={url} longest={120} /></td>
+          <td><Mark tone={!active ? "calm" : status === "failing" ? "bad" : "good"}>{active ? status : "inactive"}</Mark></td>
+          <td className={styles["events"]}>{events.map((event) => <code key={event}>{event === "*" ? "every event" : event}</code>)}</td>
+          <td><Moment at={at} /></td>
+          <td><Button onClick={() => onChoose(id)} aria-pressed={id === chosen} aria-label={`Show deliveries to ${showForeign(url, 60)}`}>Deliveries</Button></td>
+        </tr>
+      ))}
+    </Table>
   );
 }

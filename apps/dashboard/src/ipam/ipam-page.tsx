@@ -10,6 +10,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Mark, type Tone } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
 import { SearchBox } from "../parts/search-box.tsx";
+import { Table } from "../fields/table.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { useSites } from "../shell/site-switch.tsx";
 import { Answer, Empty } from "../states/answer.tsx";
@@ -71,10 +72,7 @@ function Prefixes() {
           <Empty title={search === undefined && status === undefined ? "No prefixes yet" : "The filter leaves nothing"}>{search === undefined && status === undefined ? "Add the networks of your sites; what devices use is compared with them." : "No prefix is like this."}</Empty>
         ) : (
           <>
-            <table>
-              <thead><tr><th scope="col">Prefix</th><th scope="col">Name</th><th scope="col">Site</th><th scope="col">VLAN</th><th scope="col">State</th></tr></thead>
-              <tbody><PrefixRows prefixes={list} /></tbody>
-            </table>
+            <Table heads={["Prefix", "Name", "Site", "VLAN", "State"]}><PrefixRows prefixes={list} /></Table>
             {prefixes.hasNextPage && <p className={styles["more"]}><Button onClick={() => void prefixes.fetchNextPage()} disabled={prefixes.isFetchingNextPage}>Show more</Button></p>}
           </>
         ))}
@@ -108,17 +106,14 @@ function Conflicts() {
       <Answer query={conflicts}>
         {({ data, meta }) => (data.length === 0 ? <Empty title="Nothing differs">Every address is used as it is recorded.</Empty> : (
           <>
-            <table>
-              <thead><tr><th scope="col">Address</th><th scope="col">What differs</th><th scope="col">Should have it</th><th scope="col">Has it</th></tr></thead>
-              <tbody>
-                {data.map(({ kind, ip, site_id: site, expected_mac: expected, observed }) => (
-                  <tr key={`${kind} ${ip} ${site}`}>
-                    <td><code>{ip}</code></td><td>{CONFLICTS[kind]}</td><td>{expected === null ? "–" : <code>{expected}</code>}</td>
-                    <td>{observed.slice(0, 4).map((holder) => <Holder key={`${holder.device_id} ${holder.mac}`} {...holder} />)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Table heads={["IP address", "What differs", "Recorded MAC", "In use by"]}>
+              {data.map(({ kind, ip, site_id: site, expected_mac: expected, observed }) => (
+                <tr key={`${kind} ${ip} ${site}`}>
+                  <td><code>{ip}</code></td><td>{CONFLICTS[kind]}</td><td>{expected === null ? "–" : <code>{expected}</code>}</td>
+                  <td>{observed.slice(0, 4).map((holder) => <Holder key={`${holder.device_id} ${holder.mac}`} {...holder} />)}</td>
+                </tr>
+              ))}
+            </Table>
             {meta.total > data.length && <p className={styles["more"]}>{meta.total.toLocaleString("en")} in all; these are the first.</p>}
           </>
         ))}

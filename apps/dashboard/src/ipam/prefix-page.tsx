@@ -5,6 +5,7 @@ import { Facts } from "../fields/facts.tsx";
 import { Button } from "../parts/button.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { RemoveButton } from "../states/removal.tsx";
 import { useNumberedList } from "../states/use-list.ts";
 import { useMay, useSession } from "../session/use-session.ts";
@@ -32,6 +33,7 @@ export function PrefixPage() {
   const known = prefix.data;
   return (
     <Page
+      trail={<Link to="/ipam">All prefixes</Link>}
       title={known ? `Prefix ${known.prefix}` : "Prefix"}
       note={known && <>{known.name !== "" && <><Foreign text={known.name} longest={80} /> · </>}{known.status}{known.vlan_id !== null && ` · VLAN ${known.vlan_id}`}</>}
       actions={known && mayWrite && (
@@ -45,7 +47,6 @@ export function PrefixPage() {
         </>
       )}
     >
-      <p><Link to="/ipam">All prefixes</Link></p>
       {take.isError && <ErrorNote error={take.error} />}
       {take.data && <p role="status">Recorded: <code>{take.data.ip}</code></p>}
       <Answer query={prefix}>{(found) => <Content prefixId={found.id} />}</Answer>
@@ -59,15 +60,12 @@ function Content({ prefixId }: { readonly prefixId: string }) {
   const addresses = useNumberedList({ queryKey: ["ipam", "addresses", prefixId], read: (page) => rest.listIpamPrefixAddresses(prefixId, { page, per_page: PAGE_SIZE }) });
   return (
     <>
-      <Panel title="How much of it is used"><Answer query={used}>{(of) => <Used of={of} />}</Answer></Panel>
-      <Panel title="Addresses that are recorded or in use" isFlush>
+      <Panel title="Usage"><Answer query={used}>{(of) => <Used of={of} />}</Answer></Panel>
+      <Panel title="Addresses recorded or in use" isFlush>
         <Answer query={addresses}>
           {({ list }) => (list.length === 0 ? <Empty title="No addresses yet">None is recorded, and no device has one of them.</Empty> : (
             <>
-              <table>
-                <thead><tr><th scope="col">Address</th><th scope="col">Recorded</th><th scope="col">Should have it</th><th scope="col">Has it</th></tr></thead>
-                <tbody>{list.map((address) => <AddressRow key={`${address.ip} ${address.recorded?.id}`} {...address} />)}</tbody>
-              </table>
+              <Table heads={["IP address", "Recorded", "Recorded MAC", "In use by"]}>{list.map((address) => <AddressRow key={`${address.ip} ${address.recorded?.id}`} {...address} />)}</Table>
               {addresses.hasNextPage && <p className={styles["more"]}><Button onClick={() => void addresses.fetchNextPage()} disabled={addresses.isFetchingNextPage}>Show more</Button></p>}
             </>
           ))}
@@ -95,9 +93,9 @@ function AddressRow({ ip, recorded, observed }: IpamPrefixAddress) {
   return (
     <tr>
       <td><code>{ip}</code></td>
-      <td>{recorded ? <><Mark tone={recorded.status === "assigned" ? "good" : "calm"}>{recorded.status}</Mark> <Foreign text={recorded.hostname || recorded.description} longest={80} /></> : "no"}</td>
+      <td>{recorded ? <><Mark tone={recorded.status === "assigned" ? "good" : "calm"}>{recorded.status}</Mark> <Foreign text={recorded.hostname || recorded.description} longest={80} /></> : "–"}</td>
       <td>{recorded?.mac ? <code>{showForeign(recorded.mac, 40)}</code> : "–"}</td>
-      <td>{observed.length === 0 ? "no device" : observed.slice(0, 4).map((holder) => <Holder key={`${holder.device_id} ${holder.mac}`} {...holder} />)}</td>
+      <td>{observed.length === 0 ? "–" : observed.slice(0, 4).map((holder) => <Holder key={`${holder.device_id} ${holder.mac}`} {...holder} />)}</td>
     </tr>
   );
 }

@@ -33,7 +33,7 @@ export function LicensePage() {
     { id: "upload license", title: "Upload a license", group: "This page", keys: "n", run: () => setUploading(true) },
   ] : []), [mayWrite]));
   return (
-    <Page title="License" note="It is verified here, without asking anybody." actions={mayWrite && <Button kind="primary" onClick={() => setUploading(true)}>Upload a license</Button>}>
+    <Page trail="Settings" title="License" note="It is verified here, without asking anybody." actions={mayWrite && <Button kind="primary" onClick={() => setUploading(true)}>Upload a license</Button>}>
       <Scoped scope="license:read"><Applying mayWrite={mayWrite} /></Scoped>
       <Versions />
       {isUploading && <UploadDialog onClose={() => setUploading(false)} />}
@@ -49,7 +49,7 @@ function Applying({ mayWrite }: { readonly mayWrite: boolean }) {
       {(known) => (
         <>
           <Panel
-            title="Settings › License"
+            title="Which applies"
             actions={mayWrite && known.status !== "community" && (
               <RemoveButton of={known.license_id ?? "the license"} then="Then there is none: nothing is limited, and features that only it names are not named any more." keys={["license"]} remove={() => rest.deleteLicense()} />
             )}
@@ -57,7 +57,7 @@ function Applying({ mayWrite }: { readonly mayWrite: boolean }) {
             <p className={styles["state"]}><Mark tone={STATES[known.status].tone}>{known.status}</Mark> {STATES[known.status].text}</p>
             {known.status !== "community" && <Facts of={factsOf(known)} />}
           </Panel>
-          <Panel title="How much is used">
+          <Panel title="Usage">
             <ul className={styles["usage"]}>{LIMITS.map((limit) => <Usage key={limit} name={limit} used={known.usage[limit]} limit={known.limits[limit]} isExceeded={known.exceeded.includes(limit)} />)}</ul>
           </Panel>
         </>

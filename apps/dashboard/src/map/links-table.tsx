@@ -4,6 +4,7 @@ import { useMemo, useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { count } from "../texts/count.ts";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
@@ -27,10 +28,7 @@ export function LinksTable({ topology: { nodes, edges }, picture }: { readonly t
   }, [nodes, edges, picture]);
   return (
     <Panel title={count(rows.length, "link")} isFlush>
-      <table>
-        <thead><tr><th scope="col">From</th><th scope="col">Port</th><th scope="col">To</th><th scope="col">Port</th><th scope="col">Shown by</th><th scope="col">VLAN</th><th scope="col">State</th><th scope="col">Last seen</th></tr></thead>
-        <tbody>{rows.slice(0, shown).map((row) => <LinkRow key={row.edge.id} {...row} />)}</tbody>
-      </table>
+      <Table heads={["From", "Port", "To", "Port", "Shown by", "VLAN", "State", "Last seen"]}>{rows.slice(0, shown).map((row) => <LinkRow key={row.edge.id} {...row} />)}</Table>
       {rows.length > shown && <p className={styles["more"]}><Button onClick={() => setShown(shown + STEP)}>Show more</Button></p>}
     </Panel>
   );
@@ -43,7 +41,7 @@ function LinkRow({ edge, source, target }: { readonly edge: TopologyEdge; readon
       <td><code>{showForeign(edge.source_port, 40) || "–"}</code></td>
       <td><NodeLink node={target} /></td>
       <td><code>{showForeign(edge.target_port, 40) || "–"}</code></td>
-      <td>{edge.protocols.join(", ")}</td>
+      <td>{edge.protocols.join(", ").toUpperCase()}</td>
       <td>{edge.native_vlan ?? "–"}</td>
       <td><Mark tone={TONES[edge.state]}>{edge.state}</Mark></td>
       <td><Moment at={edge.last_seen} /></td>

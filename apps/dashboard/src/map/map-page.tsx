@@ -94,7 +94,7 @@ function Controls() {
   ], [navigate]));
   return (
     <div className={filters["filters"]} role="search">
-      <Choose label="View" value={view} options={{ "": "Drawn", table: "As a table" }} onChange={(value) => set("view", value)} />
+      <Choose label="View" value={view} options={{ "": "As a map", table: "As a table" }} onChange={(value) => set("view", value)} />
       {focus !== undefined && <Choose label="How much around what is chosen" value={hops} options={HOPS} onChange={(value) => set("hops", value)} />}
       <label><input type="checkbox" checked={include_gone === "true"} onChange={(event) => set("include_gone", event.target.checked ? "true" : "")} />Links that are gone</label>
     </div>

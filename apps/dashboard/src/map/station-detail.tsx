@@ -55,8 +55,8 @@ export function StationDetail({ topology: { nodes, edges }, id, children }: { re
 function factsOf(node: TopologyNode, isSwitch: boolean): Parameters<typeof Facts>[0]["of"] {
   const known = ([name, text]: readonly [string, string]) => (text === "" ? [] : [[name, <Foreign key={name} text={text} longest={80} />] as const]);
   return [
-    ["Kind", kindOf(node, isSwitch)], ["On the network", <Presence key="presence" state={node.presence_state} />],
-    ...known(["Address", node.ip]), ...known(["MAC", node.mac]), ...known(["Hardware", node.platform]), ...known(["Announces", node.capabilities.slice(0, 8).join(", ")]),
+    ["Type", kindOf(node, isSwitch)], ["State", <Presence key="presence" state={node.presence_state} />],
+    ...known(["IP address", node.ip]), ...known(["MAC address", node.mac]), ...known(["Hardware", node.platform]), ...known(["Announces", node.capabilities.slice(0, 8).join(", ")]),
   ];
 }
 
@@ -67,7 +67,7 @@ function LinkRow({ edge, ownPort, otherPort, other }: Row) {
       <span>
         {other && <Link to="/map" search={(before) => ({ ...before, focus: other.id })}><Foreign text={other.name || other.ip || other.mac || "unnamed"} longest={60} /></Link>}
         {otherPort !== "" && <> at <code>{showForeign(otherPort, 40)}</code></>}
-        <small>{edge.protocols.join(", ")}{edge.native_vlan !== null && `, VLAN ${edge.native_vlan}`}, {STATE_TEXTS[edge.state]}, <Moment at={edge.last_seen} /></small>
+        <small>{edge.protocols.join(", ").toUpperCase()}{edge.native_vlan !== null && `, VLAN ${edge.native_vlan}`}, {STATE_TEXTS[edge.state]}, <Moment at={edge.last_seen} /></small>
       </span>
     </li>
   );

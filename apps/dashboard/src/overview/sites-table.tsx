@@ -2,6 +2,7 @@ import { Severity, type SiteSummary } from "@lanthorn/contract";
 import { Link } from "@tanstack/react-router";
 import { Foreign } from "../texts/foreign.tsx";
 import { Mark } from "../parts/mark.tsx";
+import { Table } from "../fields/table.tsx";
 
 const WEIGHTS: Readonly<Record<Severity, number>> = { critical: 1_000_000, high: 10_000, medium: 100, low: 1, info: 0 };
 /** A site that nobody sees may have any trouble. */
@@ -11,21 +12,18 @@ const SILENT_WEIGHT = 100_000;
 export function SitesTable({ sites }: { readonly sites: readonly SiteSummary[] }) {
   const rows = sites.map((site) => ({ ...site, weight: weigh(site) })).toSorted((one, other) => other.weight - one.weight || one.name.localeCompare(other.name));
   return (
-    <table>
-      <thead><tr><th scope="col">Site</th><th scope="col">Probes</th><th scope="col">Critical</th><th scope="col">High</th><th scope="col">Other alerts</th><th scope="col">Devices online</th></tr></thead>
-      <tbody>
-        {rows.map(({ site_id: siteId, name, alerts: { critical, high, ...others }, probes, devices }) => (
-          <tr key={siteId}>
-            <td><Link to="/devices" search={{ site_id: siteId }}><Foreign text={name} longest={80} /></Link></td>
-            <td><Probes {...probes} /></td>
-            <td>{critical === 0 ? "–" : <Mark tone="critical">{critical}</Mark>}</td>
-            <td>{high === 0 ? "–" : <Mark tone="bad">{high}</Mark>}</td>
-            <td>{others.medium + others.low + others.info || "–"}</td>
-            <td>{devices.total === 0 ? "–" : `${devices.online.toLocaleString("en")} of ${devices.total.toLocaleString("en")}`}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table heads={["Site", "Probes", "Critical", "High", "Other alerts", "Devices online"]}>
+      {rows.map(({ site_id: siteId, name, alerts: { critical, high, ...others }, probes, devices }) => (
+        <tr key={siteId}>
+          <td><Link to="/devices" search={{ site_id: siteId }}><Foreign text={name} longest={80} /></Link></td>
+          <td><Probes {...probes} /></td>
+          <td>{critical === 0 ? "–" : <Mark tone="critical">{critical}</Mark>}</td>
+          <td>{high === 0 ? "–" : <Mark tone="bad">{high}</Mark>}</td>
+          <td>{others.medium + others.low + others.info || "–"}</td>
+          <td>{devices.total === 0 ? "–" : `${devices.online.toLocaleString("en")} of ${devices.total.toLocaleString("en")}`}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

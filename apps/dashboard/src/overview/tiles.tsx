@@ -27,7 +27,7 @@ export function Tiles({ siteId, sites }: { readonly siteId: string | undefined; 
         link={<Link to="/sites">All probes</Link>} isBad={sites?.some(({ probes }) => probes.silent > 0) ?? false}
       />
       <Tile
-        label="Vulnerabilities" value={cves.data?.total_matched} isBad={(cves.data?.by_severity.critical ?? 0) > 0} link={<Link to="/vulnerabilities">All of them</Link>}
+        label="Vulnerabilities" value={cves.data?.total_matched} isBad={(cves.data?.by_severity.critical ?? 0) > 0} link={<Link to="/vulnerabilities">All CVEs</Link>}
         note={cves.data && <Severities of={(["critical", "high", "medium", "low"] as const).map((name) => [name, cves.data.by_severity[name]])} />}
       />
     </div>

@@ -2,8 +2,11 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import styles from "./page.module.css";
 
 /** The frame of a page: its title, which is the document's as well, what can be done, and its content. */
-export function Page({ title, note, actions, children, isFull = false }: {
-  readonly title: string; readonly note?: ReactNode; readonly actions?: ReactNode; readonly children: ReactNode;
+export function Page({ title, trail, note, actions, children, isFull = false }: {
+  readonly title: string;
+  /** Where the page is: above its title. */
+  readonly trail?: ReactNode;
+  readonly note?: ReactNode; readonly actions?: ReactNode; readonly children: ReactNode;
   /** Whether the content takes the whole height and scrolls by itself, as a grid does. */
   readonly isFull?: boolean;
 }) {
@@ -13,7 +16,7 @@ export function Page({ title, note, actions, children, isFull = false }: {
   return (
     <div className={`${styles["page"]} ${isFull ? styles["full"] : ""}`}>
       <header className={styles["head"]}>
-        <div><h1><bdi>{title}</bdi></h1>{note !== undefined && <p className={styles["note"]}>{note}</p>}</div>
+        <div>{trail !== undefined && <p className={styles["trail"]}>{trail}</p>}<h1><bdi>{title}</bdi></h1>{note !== undefined && <p className={styles["note"]}>{note}</p>}</div>
         {actions !== undefined && <div className={styles["actions"]}>{actions}</div>}
       </header>
       {children}

@@ -29,7 +29,7 @@ export function ScanPage() {
     refetchInterval: ({ state }) => (state.data && !isUnderway(state.data) ? false : UNDERWAY_MS),
   });
   return (
-    <Page title={scan.data ? `Scan of ${scan.data.target}` : "Scan"} note={<Link to="/scans">All scans</Link>} actions={scan.data && <Actions scan={scan.data} />}>
+    <Page title={scan.data ? `Scan of ${scan.data.target}` : "Scan"} trail={<Link to="/scans">All scans</Link>} actions={scan.data && <Actions scan={scan.data} />}>
       <Answer query={scan}>{(known) => <><HowItIs scan={known} /><ScanResults key={known.id} scan={known} /></>}</Answer>
     </Page>
   );
@@ -47,7 +47,7 @@ function HowItIs({ scan }: { readonly scan: Scan }) {
     ["Took", durationOf(scan) || "–"],
   ];
   return (
-    <Panel title="How it is">
+    <Panel title="Summary">
       <Facts of={facts} />
       {scan.error !== null && <p className={styles["fault"]}><Foreign text={scan.error} longest={500} /></p>}
       {scan.remarks.length > 0 && <ul className={styles["remarks"]}>{scan.remarks.map(({ code, ip, message }) => <li key={`${code} ${ip}`}><Foreign text={message} longest={300} /></li>)}</ul>}

@@ -6,6 +6,7 @@ import { useMemo, useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { UNDERWAY_MS } from "../states/use-list.ts";
@@ -49,10 +50,7 @@ export function ScanResults({ scan }: { readonly scan: Scan }) {
           </Empty>
         ) : (
           <>
-            <table>
-              <thead><tr><th scope="col">Host</th><th scope="col">Change</th><th scope="col">Open ports</th><th scope="col">Others</th></tr></thead>
-              <tbody>{shown.slice(0, drawn).map((row) => <HostRow key={row.key} row={row} />)}</tbody>
-            </table>
+            <Table heads={["Host", "Change", "Open ports", "Other ports"]}>{shown.slice(0, drawn).map((row) => <HostRow key={row.key} row={row} />)}</Table>
             {shown.length > drawn && <p className={styles["more"]}><Button onClick={() => setDrawn(drawn + STEP)}>Show more</Button></p>}
           </>
         ))}
@@ -64,7 +62,7 @@ export function ScanResults({ scan }: { readonly scan: Scan }) {
 function Heading({ before, rows }: { readonly before: Scan | null; readonly rows: readonly HostChange[] }) {
   if (before === null) return <>Hosts and their ports</>;
   const count = (wanted: HostChange["change"]) => rows.filter(({ change }) => change === wanted).length;
-  return <>Beside <Link to="/scans/$scanId" params={{ scanId: before.id }}>the scan of <Moment at={before.created_at} /></Link>: {count("new")} new, {count("gone")} gone, {count("changed")} changed</>;
+  return <>Compared with <Link to="/scans/$scanId" params={{ scanId: before.id }}>the scan of <Moment at={before.created_at} /></Link>: {count("new")} new, {count("gone")} gone, {count("changed")} changed</>;
 }
 
 function HostRow({ row: { host, change, opened, closed } }: { readonly row: HostChange }) {
@@ -84,7 +82,7 @@ function HostRow({ row: { host, change, opened, closed } }: { readonly row: Host
           {closed.map((port) => <Port key={portKey(port)} port={port} change="closed" />)}
         </ul>
       </td>
-      <td>{othersOf(host)}</td>
+      <td className={styles["others"]}>{othersOf(host)}</td>
     </tr>
   );
 }

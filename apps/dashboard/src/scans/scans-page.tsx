@@ -7,9 +7,11 @@ import { Choose, choicesOf } from "../fields/choose.tsx";
 import filters from "../fields/filters.module.css";
 import { Icon } from "../parts/icon.tsx";
 import { Page, Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { useCursorList } from "../states/use-list.ts";
+import { count } from "../texts/count.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { ScanDialog } from "./scan-dialog.tsx";
@@ -35,12 +37,12 @@ export function ScansPage() {
   const isFiltered = Object.keys(filter).some((name) => name !== "site_id");
   return (
     <Page
-      title="Scans" note="Scans that somebody started. Beside them each probe searches for hosts by itself."
+      title="Scans" note="Scans that people started. Probes also look for hosts by themselves."
       actions={mayStart && <Button kind="primary" onClick={() => setStarting(true)}><Icon name="plus" />Start a scan</Button>}
     >
       {isStarting && <ScanDialog onClose={() => setStarting(false)} />}
       <Filters />
-      <Panel title={scans.data ? `Scans: ${scans.data.total.toLocaleString("en")}` : "Scans"} isFlush>
+      <Panel title={scans.data ? count(scans.data.total, "scan") : "Scans"} isFlush>
         <Answer query={scans}>
           {({ list, total }) => (total === 0 ? (
             <Empty title={isFiltered ? "The filter leaves nothing" : "No scan yet"}>{isFiltered ? "No scan is like this." : "Start one to see which ports are open and what answers there."}</Empty>
@@ -70,23 +72,18 @@ function Filters() {
 
 function ScansTable({ scans }: { readonly scans: readonly Scan[] }) {
   return (
-    <table>
-      <thead>
-        <tr><th scope="col">Target</th><th scope="col">Profile</th><th scope="col">State</th><th scope="col">Answered</th><th scope="col">Open ports</th><th scope="col">Took</th><th scope="col">Started</th></tr>
-      </thead>
-      <tbody>
-        {scans.map((scan) => (
-          <tr key={scan.id}>
-            <td><Link to="/scans/$scanId" params={{ scanId: scan.id }}><code><Foreign text={scan.target} longest={64} /></code></Link></td>
-            <td>{scan.profile}</td>
-            <td><ScanState scan={scan} />{scan.error !== null && <p className={styles["fault"]}><Foreign text={scan.error} /></p>}</td>
-            <td>{scan.hosts_up.toLocaleString("en")} of {scan.hosts_total.toLocaleString("en")}</td>
-            <td>{scan.ports_open.toLocaleString("en")}</td>
-            <td>{durationOf(scan) || "–"}</td>
-            <td><Moment at={scan.created_at} /> by <Foreign text={scan.requested_by} longest={60} /></td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table heads={["Target", "Profile", "State", "Answered", "Open ports", "Took", "Started"]}>
+      {scans.map((scan) => (
+        <tr key={scan.id}>
+          <td><Link to="/scans/$scanId" params={{ scanId: scan.id }}><code><Foreign text={scan.target} longest={64} /></code></Link></td>
+          <td>{scan.profile}</td>
+          <td><ScanState scan={scan} />{scan.error !== null && <p className={styles["fault"]}><Foreign text={scan.error} /></p>}</td>
+          <td>{scan.hosts_up.toLocaleString("en")} of {scan.hosts_total.toLocaleString("en")}</td>
+          <td>{scan.ports_open.toLocaleString("en")}</td>
+          <td>{durationOf(scan) || "–"}</td>
+          <td><Moment at={scan.created_at} /> by <Foreign text={scan.requested_by} longest={60} /></td>
+        </tr>
+      ))}
+    </Table>
   );
 }

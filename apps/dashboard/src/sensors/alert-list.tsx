@@ -18,7 +18,7 @@ export function AlertList({ source, siteId, title, nothing }: {
   const { rest } = useSession();
   const alerts = useQuery({ queryKey: ["alerts", "of", source, siteId], queryFn: () => rest.listAlerts({ source, site_id: siteId, per_page: SHOWN }) });
   return (
-    <Panel title={title} isFlush actions={<Link to="/alerts" search={{ source, status: "open,acknowledged,resolved" }}>All of them</Link>}>
+    <Panel title={title} isFlush actions={<Link to="/alerts" search={{ source, status: "open,acknowledged,resolved" }}>All such alerts</Link>}>
       <Answer query={alerts}>
         {({ data }) => (data.length === 0 ? <Empty title="Nothing was found">{nothing}</Empty> : (
           <ul className={styles["alerts"]}>

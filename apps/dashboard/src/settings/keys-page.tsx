@@ -7,9 +7,11 @@ import { Dialog } from "../parts/dialog.tsx";
 import form from "../parts/form.module.css";
 import { Icon } from "../parts/icon.tsx";
 import { Page, Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
+import { count } from "../texts/count.ts";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { KeyDialog } from "./key-dialog.tsx";
@@ -28,12 +30,12 @@ export function KeysPage() {
   ], []));
   return (
     <Page
-      title="API keys" note="For programs: sent as X-API-Key. A key may do what its scopes say, as far as its maker still may."
+      trail="Settings" title="API keys" note="For programs: sent as X-API-Key. A key may do what its scopes say, as far as its maker still may."
       actions={<Button kind="primary" onClick={() => setDialog("create")}><Icon name="plus" />Make a key</Button>}
     >
       {dialog === "create" && <KeyDialog onClose={() => setDialog(null)} />}
       {dialog !== null && dialog !== "create" && <RevokeDialog apiKey={dialog} onClose={() => setDialog(null)} />}
-      <Panel title="Settings › API keys" isFlush>
+      <Panel title={keys.data ? count(keys.data.meta.total, "key") : "Keys"} isFlush>
         <Answer query={keys}>
           {({ data }) => (data.length === 0 ? <Empty title="No keys yet">Make one for a script or a tool.</Empty> : <KeysTable keys={data} onRevoke={setDialog} />)}
         </Answer>
@@ -44,21 +46,18 @@ export function KeysPage() {
 
 function KeysTable({ keys, onRevoke }: { readonly keys: readonly ApiKey[]; readonly onRevoke: (key: ApiKey) => void }) {
   return (
-    <table>
-      <thead><tr><th scope="col">Name</th><th scope="col">Scopes</th><th scope="col">Made by</th><th scope="col">Last used</th><th scope="col">Ends</th><th scope="col">Action</th></tr></thead>
-      <tbody>
-        {keys.map((key) => (
-          <tr key={key.id}>
-            <td><strong><Foreign text={key.name} longest={80} /></strong><br /><code>{key.hint}…</code></td>
-            <td className={styles["scopes"]}>{key.scopes.slice(0, MAX_SCOPES).map((scope) => <code key={scope}>{scope}</code>)}{key.scopes.length > MAX_SCOPES && ` +${key.scopes.length - MAX_SCOPES}`}</td>
-            <td><Foreign text={key.created_by.username} longest={60} /></td>
-            <td><Moment at={key.last_used_at} /></td>
-            <td>{key.expires_at === null ? "no end" : <Moment at={key.expires_at} />}</td>
-            <td><Button kind="danger" onClick={() => onRevoke(key)} aria-label={`Revoke ${showForeign(key.name, 60)}`}>Revoke</Button></td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table heads={["Name", "Scopes", "Made by", "Last used", "Ends", "Action"]}>
+      {keys.map((key) => (
+        <tr key={key.id}>
+          <td><strong><Foreign text={key.name} longest={80} /></strong><br /><code>{key.hint}…</code></td>
+          <td className={styles["scopes"]}>{key.scopes.slice(0, MAX_SCOPES).map((scope) => <code key={scope}>{scope}</code>)}{key.scopes.length > MAX_SCOPES && ` +${key.scopes.length - MAX_SCOPES}`}</td>
+          <td><Foreign text={key.created_by.username} longest={60} /></td>
+          <td><Moment at={key.last_used_at} /></td>
+          <td>{key.expires_at === null ? "no end" : <Moment at={key.expires_at} />}</td>
+          <td><Button kind="danger" onClick={() => onRevoke(key)} aria-label={`Revoke ${showForeign(key.name, 60)}`}>Revoke</Button></td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

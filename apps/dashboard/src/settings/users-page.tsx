@@ -7,19 +7,20 @@ import filters from "../fields/filters.module.css";
 import { type Command, useCommands } from "../keyboard/commands.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Mark, type Tone } from "../parts/mark.tsx";
+import { Mark } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
 import { SearchBox } from "../parts/search-box.tsx";
+import { Table } from "../fields/table.tsx";
 import { RemoveButton } from "../states/removal.tsx";
 import { Scoped } from "../session/scoped.tsx";
 import { useCaller, useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
+import { count } from "../texts/count.ts";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { UserDialog } from "./user-dialog.tsx";
 
 const route = getRouteApi("/settings/users");
-const TONES: Readonly<Record<User["role"], Tone>> = { admin: "warn", operator: "good", viewer: "calm" };
 
 /** People who may log in, and what each may do. */
 export function UsersPage() {
@@ -30,7 +31,7 @@ export function UsersPage() {
   ] : []), [mayWrite]));
   return (
     <Page
-      title="Users" note="People who may log in. Programs have API keys."
+      trail="Settings" title="Users" note="People who may log in. Programs have API keys."
       actions={mayWrite && <Button kind="primary" onClick={() => setOpen("create")}><Icon name="plus" />Add a user</Button>}
     >
       {open !== null && <UserDialog user={open === "create" ? null : open} onClose={() => setOpen(null)} />}
@@ -51,7 +52,7 @@ function Users({ onChange }: { readonly onChange: ((user: User) => void) | null 
         <SearchBox label="Search users" placeholder="Name or e-mail address" longest={255} given={search} onChange={(text) => set("search", text)} />
         <Choose label="Role" value={role} options={choicesOf(ROLES, "Any role")} onChange={(value) => set("role", value)} />
       </div>
-      <Panel title="Settings › Users" isFlush>
+      <Panel title={users.data ? count(users.data.meta.total, "user") : "Users"} isFlush>
         <Answer query={users}>
           {({ data }) => (data.length === 0 ? <Empty title="The filter leaves nothing">No user is like this.</Empty> : <UsersTable users={data} onChange={onChange} />)}
         </Answer>
@@ -64,27 +65,24 @@ function UsersTable({ users, onChange }: { readonly users: readonly User[]; read
   const { rest } = useSession();
   const own = useCaller().data?.user.id;
   return (
-    <table>
-      <thead><tr><th scope="col">Name</th><th scope="col">Role</th><th scope="col">E-mail</th><th scope="col">Added</th><th scope="col">Last login</th>{onChange && <th scope="col">Action</th>}</tr></thead>
-      <tbody>
-        {users.map((user) => (
-          <tr key={user.id}>
-            <td><strong><Foreign text={user.username} longest={80} /></strong>{user.id === own && " (you)"}</td>
-            <td><Mark tone={TONES[user.role]}>{user.role}</Mark></td>
-            <td>{user.email === null ? "none" : <Foreign text={user.email} longest={80} />}</td>
-            <td><Moment at={user.created_at} /></td>
-            <td><Moment at={user.last_login_at} /></td>
-            {onChange && (
-              <td>
-                <Button onClick={() => onChange(user)} aria-label={`Change ${showForeign(user.username, 60)}`}>Change</Button>{" "}
-                {user.id !== own && (
-                  <RemoveButton of={user.username} then="The user cannot log in from now on, and the user's API keys are revoked. This cannot be undone." keys={["users"]} remove={() => rest.deleteUser(user.id)} />
-                )}
-              </td>
-            )}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table heads={["Name", "Role", "E-mail", "Added", "Last login", onChange && "Action"]}>
+      {users.map((user) => (
+        <tr key={user.id}>
+          <td><strong><Foreign text={user.username} longest={80} /></strong>{user.id === own && " (you)"}</td>
+          <td><Mark tone="calm">{user.role}</Mark></td>
+          <td>{user.email === null ? "–" : <Foreign text={user.email} longest={80} />}</td>
+          <td><Moment at={user.created_at} /></td>
+          <td><Moment at={user.last_login_at} /></td>
+          {onChange && (
+            <td>
+              <Button onClick={() => onChange(user)} aria-label={`Change ${showForeign(user.username, 60)}`}>Change</Button>{" "}
+              {user.id !== own && (
+                <RemoveButton of={user.username} then="The user cannot log in from now on, and the user's API keys are revoked. This cannot be undone." keys={["users"]} remove={() => rest.deleteUser(user.id)} />
+              )}
+            </td>
+          )}
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -10,8 +10,8 @@ export interface NavItem {
   readonly keys: string;
 }
 
-/** The rail, from top to bottom. */
-export const NAV_ITEMS: readonly NavItem[] = [
+/** What is looked at all day, what is planned and compared, and what is set up once. */
+const WATCH: readonly NavItem[] = [
   { to: "/", title: "Overview", icon: "overview", keys: "g o" },
   { to: "/devices", title: "Devices", icon: "devices", keys: "g d" },
   { to: "/map", title: "Map", icon: "map", keys: "g m" },
@@ -21,9 +21,13 @@ export const NAV_ITEMS: readonly NavItem[] = [
   { to: "/vulnerabilities", title: "Vulnerabilities", icon: "cve", keys: "g v" },
   { to: "/captures", title: "Captures", icon: "captures", keys: "g p" },
   { to: "/sensors", title: "Sensors", icon: "sensors", keys: "g e" },
+];
+const PLAN: readonly NavItem[] = [
   { to: "/ipam", title: "IPAM", icon: "ipam", keys: "g n" },
   { to: "/configurations", title: "Configurations", icon: "configurations", keys: "g f" },
   { to: "/baselines", title: "Baselines", icon: "baselines", keys: "g r" },
+];
+const SET_UP: readonly NavItem[] = [
   { to: "/sites", title: "Sites and probes", icon: "sites", keys: "g s" },
   { to: "/vault", title: "Vault", icon: "lock", keys: "g w" },
   { to: "/settings/integrations", title: "Integrations", icon: "integrations", keys: "g i" },
@@ -33,3 +37,10 @@ export const NAV_ITEMS: readonly NavItem[] = [
   { to: "/settings/backups", title: "Backups", icon: "backups", keys: "g b" },
   { to: "/settings/license", title: "License", icon: "license", keys: "g y" },
 ];
+
+/** The rail, from top to bottom, in groups. */
+export const NAV_GROUPS: readonly { readonly title: string; readonly items: readonly NavItem[] }[] = [
+  { title: "Monitor", items: WATCH }, { title: "Plan", items: PLAN }, { title: "Set up", items: SET_UP },
+];
+/** Every page of the rail. */
+export const NAV_ITEMS: readonly NavItem[] = NAV_GROUPS.flatMap(({ items }) => items);

@@ -5,7 +5,7 @@ import { Button } from "../parts/button.tsx";
 import { Icon, Lantern } from "../parts/icon.tsx";
 import { HeldNote } from "./held-note.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
-import { NAV_ITEMS } from "./nav.ts";
+import { NAV_GROUPS, NAV_ITEMS } from "./nav.ts";
 import { Palette } from "./palette.tsx";
 import { PreferencesMenu } from "./preferences-menu.tsx";
 import styles from "./shell.module.css";
@@ -22,7 +22,7 @@ export function Shell() {
       <a className={styles["skip"]} href="#content" onClick={focusContent}>Skip to content</a>
       <nav className={styles["rail"]} aria-label="Pages" onClick={() => setRailOpen(false)}>
         <div className={styles["brand"]}><Lantern /><span>Lanthorn</span></div>
-        <ul>{NAV_ITEMS.map((item) => <RailItem key={item.to} {...item} />)}</ul>
+        {NAV_GROUPS.map(({ title, items }) => <ul key={title} aria-label={title}>{items.map((item) => <RailItem key={item.to} {...item} />)}</ul>)}
       </nav>
       <header className={styles["bar"]}>
         <Button kind="quiet" className={styles["menu"]} aria-expanded={isRailOpen} onClick={() => setRailOpen(!isRailOpen)} aria-label="Pages">

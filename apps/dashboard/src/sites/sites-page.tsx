@@ -9,6 +9,7 @@ import { Page, Panel } from "../parts/page.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { useSites } from "../shell/site-switch.tsx";
 import { Answer, Empty } from "../states/answer.tsx";
+import { count } from "../texts/count.ts";
 import { showForeign } from "../texts/foreign.tsx";
 import { EnrollDialog } from "./enroll-dialog.tsx";
 import { ProbeCard } from "./probe-card.tsx";
@@ -30,10 +31,10 @@ export function SitesPage() {
   const shown = sites.data?.data.filter(({ id }) => chosen === undefined || id === chosen) ?? [];
   return (
     <Page
-      title="Sites and probes" note={sites.data && probes.data && `Sites: ${sites.data.meta.total}, probes: ${probes.data.meta.total}`}
+      title="Sites and probes" note={sites.data && probes.data && `${count(sites.data.meta.total, "site")}, ${count(probes.data.meta.total, "probe")}`}
       actions={mayWrite && (
         <>
-          <Button onClick={() => setDialog("site")}><Icon name="plus" />Site</Button>
+          <Button onClick={() => setDialog("site")}><Icon name="plus" />Add a site</Button>
           <Button kind="primary" onClick={() => setDialog({ siteId: chosen ?? "" })}><Icon name="plus" />Enroll a probe</Button>
         </>
       )}
@@ -54,7 +55,7 @@ function SitePanel({ site, probes, onEnroll }: { readonly site: Site; readonly p
   return (
     <Panel title={<bdi>{showForeign(site.name, 80)}</bdi>} actions={<Link to="/devices" search={{ site_id: site.id }}>Devices</Link>}>
       {own.length === 0 ? (
-        <Empty title="No probe yet">{onEnroll === null ? "An administrator enrolls one." : <Button onClick={onEnroll}>Enroll the first</Button>}</Empty>
+        <Empty title="No probe yet">{onEnroll === null ? "An administrator enrolls one." : <Button onClick={onEnroll}>Enroll its first probe</Button>}</Empty>
       ) : <div className={styles["probes"]}>{own.map((probe) => <ProbeCard key={probe.id} probe={probe} />)}</div>}
     </Panel>
   );

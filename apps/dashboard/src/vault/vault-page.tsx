@@ -6,6 +6,7 @@ import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
+import { Table } from "../fields/table.tsx";
 import { RemoveButton } from "../states/removal.tsx";
 import { Scoped } from "../session/scoped.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
@@ -49,21 +50,18 @@ function Credentials({ mayWrite }: { readonly mayWrite: boolean }) {
         {({ data }) => (data.length === 0 ? (
           <Empty title="No credentials yet">Add one for SNMP, and the probes of its sites ask switches who is at which port.</Empty>
         ) : (
-          <table>
-            <thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Settings</th><th scope="col">Secret</th><th scope="col">For</th><th scope="col">Changed</th>{(mayWrite || mayReveal) && <th scope="col">Action</th>}</tr></thead>
-            <tbody>
-              {data.map((credential) => (
-                <CredentialRow key={credential.id} credential={credential}>
-                  {(mayWrite || mayReveal) && (
-                    <td><div className={styles["actions"]}>
-                      {mayReveal && <Button onClick={() => setShown(credential)} aria-label={`Reveal ${showForeign(credential.name, 60)}`}>Reveal</Button>}
-                      {mayWrite && <RemoveButton of={credential.name} then="Probes cannot log in with it from now on. This cannot be undone." keys={["credentials"]} remove={() => rest.deleteCredential(credential.id)} />}
-                    </div></td>
-                  )}
-                </CredentialRow>
-              ))}
-            </tbody>
-          </table>
+          <Table heads={["Name", "Type", "Settings", "Secret", "For", "Changed", (mayWrite || mayReveal) && "Action"]}>
+            {data.map((credential) => (
+              <CredentialRow key={credential.id} credential={credential}>
+                {(mayWrite || mayReveal) && (
+                  <td><div className={styles["actions"]}>
+                    {mayReveal && <Button onClick={() => setShown(credential)} aria-label={`Reveal ${showForeign(credential.name, 60)}`}>Reveal</Button>}
+                    {mayWrite && <RemoveButton of={credential.name} then="Probes cannot log in with it from now on. This cannot be undone." keys={["credentials"]} remove={() => rest.deleteCredential(credential.id)} />}
+                  </div></td>
+                )}
+              </CredentialRow>
+            ))}
+          </Table>
         ))}
       </Answer>
     </Panel>

@@ -7,6 +7,7 @@ import filters from "../fields/filters.module.css";
 import { Mark, SeverityMark } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
 import { SearchBox } from "../parts/search-box.tsx";
+import { Table } from "../fields/table.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { useNumberedList } from "../states/use-list.ts";
@@ -38,10 +39,7 @@ export function VulnerabilitiesPage() {
             </Empty>
           ) : (
             <>
-              <table>
-                <thead><tr><th scope="col">CVE</th><th scope="col">Severity</th><th scope="col">Exploited</th><th scope="col">What it is</th><th scope="col">Devices</th></tr></thead>
-                <tbody>{list.map((cve) => <CveRow key={cve.cve_id} cve={cve} />)}</tbody>
-              </table>
+              <Table heads={["CVE", "Severity", "Exploited", "What it is", "Devices"]}>{list.map((cve) => <CveRow key={cve.cve_id} cve={cve} />)}</Table>
               {cves.hasNextPage && <p className={styles["more"]}><Button onClick={() => void cves.fetchNextPage()} disabled={cves.isFetchingNextPage}>Show more</Button></p>}
             </>
           ))}

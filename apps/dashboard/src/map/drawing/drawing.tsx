@@ -67,11 +67,11 @@ function CableLine({ cable: { edge, upperPort, lowerPort }, line }: { readonly c
   const top = y - LABEL.height / 2;
   return (
     <g className={styles["cable"]} data-state={edge.state}>
-      <title>{`${edge.protocols.join(", ")}, ${STATE_TEXTS[edge.state]}, last seen ${formatMoment(edge.last_seen, zone)}`}</title>
+      <title>{`${edge.protocols.join(", ").toUpperCase()}, ${STATE_TEXTS[edge.state]}, last seen ${formatMoment(edge.last_seen, zone)}`}</title>
       <path d={pathThrough(line.points)} />
       <rect x={x - LABEL.width / 2} y={top} width={LABEL.width} height={LABEL.height} />
       <text x={x} y={top + 14} className={styles["port"]}>{showForeign(upperPort, LONGEST.port) || "port unknown"}</text>
-      <text x={x} y={top + 30} className={styles["by"]}>{`${edge.protocols.join(", ")} · ${formatAgo(edge.last_seen, now)}`}</text>
+      <text x={x} y={top + 30} className={styles["by"]}>{`${edge.protocols.join(", ").toUpperCase()} · ${formatAgo(edge.last_seen, now)}`}</text>
       <text x={x} y={top + 46} className={styles["port"]}>{showForeign(lowerPort, LONGEST.port) || "port unknown"}</text>
     </g>
   );
