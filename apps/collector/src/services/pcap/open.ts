@@ -86,7 +86,8 @@ export function openPcap(
       downloads,
       watches: createPcapWatches({ store: commandsStore, pcaps: store, commands, settings: siteSettings, audit, clock }),
     })],
-    downloads, capturesOf: async (tenantId, alertId) => (await pcaps.list(tenantId, { alert_id: alertId, page: 1, per_page: MAX_OF_ALERT })).data.map(({ id }) => id), ask: commands.ask, reactions: { pcaps: reaction }, react: reaction.react,
+    downloads, capturesOf: (tenantId, alertId) => pcaps.newestOfAlert(tenantId, alertId, MAX_OF_ALERT), ask: commands.ask,
+    reactions: { pcaps: reaction }, react: reaction.react,
     jobs: [imports.job], retention: [retention.job],
     metrics: [
       { name: "lanthorn_captures", help: "Captures of packets by state", label: "state", read: () => retentionStore.byState() },

@@ -13,6 +13,8 @@ import type { LinkChoice, PcapFilter, PcapsStore } from "./store/pcaps-store.ts"
 export interface PcapsService {
   /** Newest first. */
   list(tenantId: string, query: PcapsQuery): Promise<List<Pcap>>;
+  /** The newest captures of an alert, by their ids. */
+  newestOfAlert(tenantId: string, alertId: string, limit: number): Promise<string[]>;
   /** @throws ApiError NOT_FOUND, as all below. */
   read(tenantId: string, id: string): Promise<Pcap>;
   summary(tenantId: string, id: string): Promise<PcapContents>;
@@ -50,6 +52,10 @@ export function createPcapsService(deps: PcapsServiceDependencies): PcapsService
         positionOf: ({ happened_at: value, id }) => ({ value, id }), show: toPcap,
       });
     },
+    async newestOfAlert(tenantId, alertId, limit) {
+      const filter = await filterOf(store, tenantId, { alert_id: alertId }, clock.now());
+      return filter === null ? [] : (await store.list(tenantId, filter, { from: 0, limit })).map(({ id }) => id);
+    },
     read: async (tenantId, id) => toPcap(found(await store.byId(tenantId, id))),
     summary: async (tenantId, id) => toContents(found(await store.byId(tenantId, id))),
     async lock(actor, id, reason) {
@@ -86,7 +92,7 @@ export function createPcapsService(deps: PcapsServiceDependencies): PcapsService
 }
 
 /** @returns Null where nothing can be found, as for a device of another tenant. */
-async function filterOf(store: PcapsStore, tenantId: string, query: PcapsQuery, now: number): Promise<PcapFilter | null> {
+async function filterOf(store: PcapsStore, tenantId: string, query: Omit<PcapsQuery, "page" | "per_page">, now: number): Promise<PcapFilter | null> {
   const links: LinkChoice[] = [];
   let siteId = query.site_id;
   if (query.alert_id !== undefined) links.push([["alert", await alertIds(store, tenantId, query.alert_id)]]);

@@ -107,10 +107,7 @@ export async function openBehaviour(deps: {
       watch.advance(at);
     },
     seen: (frames) => watch.noteSeen("frames", frames, 0),
-    missed(frames) {
-      if (frames === 0) watch.distrustHour();
-      watch.noteSeen("frames", 0, frames);
-    },
+    missed: (frames) => (frames === 0 ? watch.distrustHour() : watch.noteSeen("frames", 0, frames)),
     tick() {
       const until = clock.monotonic() + WORK_MS;
       let isLeft = true;
