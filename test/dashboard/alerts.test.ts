@@ -56,14 +56,78 @@ test("alerts are counted by what they are: a count is the list's total once it i
 test("they are counted under the filter that the address has in words, as the list is", async () => {
   const { page, context, faults } = await browser.open();
   await logIn(page, collector.url, ADMIN);
-  await page.goto(`${collector.url}/alerts?filter=type:arp_spoofing`);
+  await page.goto(`${collector.url}/alerts?filter=type:arp_spoofing&severity=purple&color=red`);
   await settle(page, /^Alerts/);
   await page.getByText("1 pending", { exact: true }).waitFor();
   await page.getByText("Severities, sources and kinds").click();
   const kinds = page.getByRole("group", { name: "Kind" }).getByRole("button");
   await kinds.first().waitFor();
   expect(await kinds.allTextContents()).toEqual(["arp spoofing 1"]);
+  // The words are the address's parameters, so that each can be changed; what is no parameter or no value of one spoils nothing.
+  expect(new URL(page.url()).searchParams.get("type")).toBe("arp_spoofing");
   expect(faults).toEqual([]);
+  await context.close();
+});
+
+test("a filter is saved as a view by keyboard, made the default, begun with, seen by others where it is shared, and removed", async () => {
+  const { page, context, faults } = await browser.open();
+  await logIn(page, collector.url, ADMIN);
+  const open = async (of = page) => {
+    for (const key of ["g", "a"]) await of.keyboard.press(key);
+    await settle(of, /^Alerts/);
+  };
+  await open();
+  const all = await counted("open");
+  const critical = (await collector.rest.listAlerts({ status: "open", severity: "critical" })).meta.total;
+  expect(critical).toBeLessThan(all);
+  await page.getByLabel("Severity", { exact: true }).focus();
+  await page.keyboard.type("critical");
+  await page.getByText(`${critical} pending`, { exact: true }).waitFor();
+  await page.getByRole("heading", { name: "Alerts" }).click();
+  await page.keyboard.press("v");
+  await page.getByLabel("Save it as").waitFor();
+  await page.keyboard.type("<b>Urgent</b>\u202E");
+  await page.getByLabel("For everybody").press("Space");
+  await page.getByLabel("Save it as").press("Enter");
+  await page.getByRole("button", { name: "Make default: <b>Urgent</b>" }).press("Enter");
+  await page.getByRole("button", { name: "No default: <b>Urgent</b>" }).waitFor();
+  expect(await findFaults(page, "views of alerts")).toEqual([]);
+  const [view] = (await collector.rest.listViews({ list: "alerts" })).data;
+  expect(view).toMatchObject({ filter: "severity:critical status:open,acknowledged", sort: "", columns: [], shared: true });
+  expect((await collector.rest.readPreferences()).default_views).toEqual({ devices: null, alerts: view?.id });
+  await page.keyboard.press("Escape");
+  for (const key of ["g", "o"]) await page.keyboard.press(key);
+  await settle(page, /^Overview/);
+  await open();
+  await page.getByText(`${critical} pending`, { exact: true }).waitFor();
+  expect(new URL(page.url()).searchParams.get("severity")).toBe("critical");
+
+  // A viewer is shown what others share, and shares nothing.
+  const own = await collector.rest.createView({ list: "alerts", name: "Everything", filter: "seen:<7d", shared: true });
+  const viewer = await browser.open();
+  await logIn(viewer.page, collector.url, VIEWER);
+  await open(viewer.page);
+  await viewer.page.getByText(`${all} pending`, { exact: true }).waitFor();
+  await viewer.page.keyboard.press("v");
+  await viewer.page.getByRole("button", { name: "Everything", exact: true }).press("Enter");
+  // Without a state it is of all of them.
+  await viewer.page.getByText(`${(await collector.rest.listAlerts()).meta.total} alerts`, { exact: true }).waitFor();
+  await viewer.page.getByText("seen:<7d", { exact: true }).waitFor();
+  expect(await findFaults(viewer.page, "a filter of time")).toEqual([]);
+  await viewer.page.getByRole("button", { name: "Any device and time" }).press("Enter");
+  await viewer.page.getByText("seen:<7d", { exact: true }).waitFor({ state: "detached" });
+  await viewer.page.keyboard.press("v");
+  await viewer.page.getByText("shared by admin").first().waitFor();
+  expect(await viewer.page.getByLabel("For everybody").count()).toBe(0);
+  await viewer.context.close();
+
+  await collector.rest.deleteView(own.id);
+  await page.keyboard.press("v");
+  await page.getByRole("button", { name: "Remove <b>Urgent</b>" }).press("Enter");
+  await page.getByRole("button", { name: "Remove", exact: true }).press("Enter");
+  await page.getByText("No view is saved yet.").waitFor();
+  expect([(await collector.rest.listViews()).data, (await collector.rest.readPreferences()).default_views.alerts]).toEqual([[], null]);
+  expect([faults, viewer.faults]).toEqual([[], []]);
   await context.close();
 });
 

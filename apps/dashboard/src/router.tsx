@@ -1,6 +1,6 @@
-import { AffectedCvesQuery, AlertsQuery, AnomaliesQuery, AuditQuery, BaselineDifferencesQuery, ConfigDiffQuery, DevicesQuery, DnsQueriesQuery, DnsStatsQuery, EventsQuery, IdsRulesQuery, IdsSiteQuery, IdsStatsQuery, IpamPrefixesQuery, PcapsQuery, ScansQuery, UsersQuery } from "@lanthorn/contract";
+import { AffectedCvesQuery, AlertsQuery, AnomaliesQuery, AuditQuery, BaselineDifferencesQuery, ConfigDiffQuery, DevicesQuery, DnsQueriesQuery, DnsStatsQuery, EventsQuery, IdsRulesQuery, IdsSiteQuery, IdsStatsQuery, IpamPrefixesQuery, parseAlertFilter, parseDeviceFilter, PcapsQuery, ScansQuery, UsersQuery } from "@lanthorn/contract";
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, redirect, retainSearchParams } from "@tanstack/react-router";
-import { checkSearch, parseSearch, stringifySearch } from "./checked-search.ts";
+import { checkFiltered, checkSearch, parseSearch, stringifySearch } from "./checked-search.ts";
 import { DevicesSearch } from "./devices/search.ts";
 import { MapSearch } from "./map/search.ts";
 import { Empty } from "./states/answer.tsx";
@@ -12,7 +12,8 @@ const checkSite = checkSearch(DevicesQuery.pick({ site_id: true }));
 
 const root = createRootRoute({
   component: Shell,
-  validateSearch: checkSite,
+  // What else there is belongs to the page.
+  validateSearch: ({ site_id }: Readonly<Record<string, unknown>>) => checkSite({ site_id }),
   search: { middlewares: [retainSearchParams(["site_id"])] },
   notFoundComponent: () => <Page title="No such page"><Empty title="There is no page here"><Link to="/">Go to the overview</Link></Empty></Page>,
   errorComponent: ({ error }) => <Page title="Something broke"><ErrorNote error={error} /></Page>,
@@ -23,7 +24,7 @@ const overview = createRoute({
   component: lazyRouteComponent(() => import("./overview/overview-page.tsx"), "OverviewPage"),
 });
 const devices = createRoute({
-  getParentRoute: () => root, path: "/devices", validateSearch: checkSearch(DevicesSearch),
+  getParentRoute: () => root, path: "/devices", validateSearch: checkFiltered(DevicesSearch, parseDeviceFilter),
   component: lazyRouteComponent(() => import("./devices/devices-page.tsx"), "DevicesPage"),
 });
 const device = createRoute({
@@ -36,7 +37,7 @@ const map = createRoute({
   component: lazyRouteComponent(() => import("./map/map-page.tsx"), "MapPage"),
 });
 const alerts = createRoute({
-  getParentRoute: () => root, path: "/alerts", validateSearch: checkSearch(AlertsQuery),
+  getParentRoute: () => root, path: "/alerts", validateSearch: checkFiltered(AlertsQuery, parseAlertFilter),
   component: lazyRouteComponent(() => import("./alerts/alerts-page.tsx"), "AlertsPage"),
 });
 const alert = createRoute({

@@ -1,9 +1,11 @@
-import { ALERT_SOURCES, type AlertFilter, Severity } from "@lanthorn/contract";
+import { ALERT_SOURCES, type AlertFilter, formatAlertFilter, Severity } from "@lanthorn/contract";
 import { getRouteApi } from "@tanstack/react-router";
 import { Choose, choicesOf } from "../fields/choose.tsx";
+import { Button } from "../parts/button.tsx";
 import { SearchBox } from "../parts/search-box.tsx";
 import { useSession } from "../session/use-session.ts";
 import { FacetList } from "../states/facets.tsx";
+import { showForeign } from "../texts/foreign.tsx";
 import styles from "./alert-filters.module.css";
 
 const route = getRouteApi("/alerts");
@@ -12,12 +14,14 @@ const SORTS = { "": "Newest first", "-severity": "Most urgent first", "-count": 
 
 const FACETS = { severity: "Severity", source: "Source", type: "Kind" } as const;
 
-/** Which alerts are listed, as the address says. @param props.conditions What of it the list has, its usual state too. @param props.filter And its text, in the filter language. */
-export function AlertFilters({ conditions, filter }: { readonly conditions: AlertFilter; readonly filter: string | undefined }) {
+/** Which alerts are listed, as the address says. @param props.conditions What of it the list has, its usual state too. */
+export function AlertFilters({ conditions }: { readonly conditions: AlertFilter }) {
   const { rest } = useSession();
   const search = route.useSearch();
-  const counted = { ...conditions, filter };
   const navigate = route.useNavigate();
+  /** What nothing else here shows. */
+  const others = formatAlertFilter({ device_id: search.device_id, since: search.since, until: search.until });
+  const clear = () => void navigate({ to: ".", search: ({ device_id: _device, since: _since, until: _until, ...kept }) => kept, replace: true });
   const set = (name: "status" | "severity" | "source" | "type" | "sort" | "search", value: string) =>
     void navigate({ to: ".", search: (before) => ({ ...before, [name]: value === "" ? undefined : value }), replace: true });
   return (
@@ -28,9 +32,10 @@ export function AlertFilters({ conditions, filter }: { readonly conditions: Aler
       <Choose label="Source" value={search.source} options={choicesOf(ALERT_SOURCES, "Any source")} onChange={(value) => set("source", value)} />
       <Choose label="Order" value={search.sort} options={SORTS} onChange={(value) => set("sort", value)} />
       <FacetList<keyof typeof FACETS>
-        summary="Severities, sources and kinds" fields={FACETS} chosen={conditions} queryKey={["alerts", "facets", counted]} read={() => rest.countAlerts(counted)}
+        summary="Severities, sources and kinds" fields={FACETS} chosen={conditions} queryKey={["alerts", "facets", conditions]} read={() => rest.countAlerts(conditions)}
         show={(_, value) => value.replaceAll("_", " ")} onChoose={(name, value) => set(name, value ?? "")}
       />
+      {others !== "" && <p className={styles["others"]}><code>{showForeign(others)}</code> <Button onClick={clear}>Any device and time</Button></p>}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { type Alert, type AlertFilter, MAX_BULK } from "@lanthorn/contract";
 import { getRouteApi, Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { type Command, useCommands } from "../keyboard/commands.ts";
 import { Button } from "../parts/button.tsx";
 import { Mark, SeverityMark } from "../parts/mark.tsx";
@@ -10,6 +10,9 @@ import { Answer, Empty } from "../states/answer.tsx";
 import { useCursorList } from "../states/use-list.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { DefaultView } from "../views/default-view.tsx";
+import { ALERT_VIEWS, type Shown } from "../views/views.ts";
+import { ViewsDialog } from "../views/views-dialog.tsx";
 import { AlertFilters } from "./alert-filters.tsx";
 import styles from "./alerts-page.module.css";
 import { BulkDialog, type Changing } from "./bulk-dialog.tsx";
@@ -18,32 +21,45 @@ const route = getRouteApi("/alerts");
 const PAGE_SIZE = 100;
 /** What somebody still has to do something about. */
 const PENDING = "open,acknowledged";
+/** As the address says that all are listed, which without a state it does not. */
+const ANY_STATUS = "open,acknowledged,resolved";
 
 /** Alerts beside the one that is looked at; on a narrow screen one or the other. */
 export function AlertsPage() {
   const { rest } = useSession();
-  const { page: _page, per_page: _perPage, cursor: _cursor, ...search } = route.useSearch();
+  const { page: _page, per_page: _perPage, cursor: _cursor, sort, ...search } = route.useSearch();
+  const navigate = route.useNavigate();
   const { alertId } = useParams({ strict: false });
-  const filter = { status: PENDING, ...search };
+  const given: AlertFilter = Object.fromEntries(Object.entries(search).filter(([, text]) => text !== undefined));
+  const conditions = { status: PENDING, ...given };
+  const { site_id: _site, ...filter } = conditions;
   const alerts = useCursorList({
-    queryKey: ["alerts", "list", filter], read: (cursor) => rest.listAlerts({ ...filter, per_page: PAGE_SIZE, cursor }),
+    queryKey: ["alerts", "list", conditions, sort], read: (cursor) => rest.listAlerts({ ...conditions, sort, per_page: PAGE_SIZE, cursor }),
   });
   const list = alerts.data?.list ?? [];
   /** What is changed is what was there when it was asked for, whatever the list is by now. */
   const [changing, setChanging] = useState<Changing | null>(null);
   const total = alerts.data?.total ?? 0;
-  const mayChange = useMay("alerts:write") && filter.filter === undefined && total > 0 && total <= MAX_BULK;
-  const { sort: _sort, filter: _text, ...given } = filter;
-  const conditions = Object.fromEntries(Object.entries(given).filter(([, text]) => text !== undefined)) as AlertFilter;
+  const mayChange = useMay("alerts:write") && total > 0 && total <= MAX_BULK;
+  const [isChoosing, setChoosing] = useState(false);
+  const choose = useCallback(() => setChoosing(true), []);
+  const show = useCallback(({ filter: { status = ANY_STATUS, ...next }, sort: order }: Shown<AlertFilter>) => {
+    void navigate({ to: ".", search: (before) => ({ site_id: before.site_id, sort: order, ...next, status: status === PENDING ? undefined : status }), replace: true });
+  }, [navigate]);
   const change = mayChange ? () => setChanging({ filter: conditions, total }) : null;
-  useListCommands(list, alertId, change);
-  const isFiltered = Object.keys(search).some((name) => name !== "site_id" && name !== "sort");
+  useListCommands(list, alertId, { change, choose });
+  const isFiltered = Object.keys(given).some((name) => name !== "site_id");
   return (
-    <Page title="Alerts" isFull note={alerts.data ? `${alerts.data.total.toLocaleString("en")} ${search.status === undefined ? "pending" : "alerts"}` : "…"} actions={change && <Button onClick={change}>Change all {total.toLocaleString("en")}</Button>}>
+    <Page
+      title="Alerts" isFull note={alerts.data ? `${alerts.data.total.toLocaleString("en")} ${search.status === undefined ? "pending" : "alerts"}` : "…"}
+      actions={<>{change && <Button onClick={change}>Change all {total.toLocaleString("en")}</Button>}<Button onClick={choose}>Views</Button></>}
+    >
+      {isChoosing && <ViewsDialog of={ALERT_VIEWS} now={{ filter, sort, columns: [] }} onShow={show} onClose={() => setChoosing(false)} />}
       {changing && <BulkDialog of={changing} onClose={() => setChanging(null)} />}
       <div className={styles["columns"]} data-detail={alertId !== undefined}>
         <div className={styles["list"]}>
-          <AlertFilters conditions={conditions} filter={filter.filter} />
+          <AlertFilters conditions={conditions} />
+          <DefaultView of={ALERT_VIEWS} isPlain={!isFiltered} onShow={show} onChoose={choose} />
           <div className={styles["scroll"]}>
             <Answer query={alerts}>
               {({ total }) => (total === 0 ? (
@@ -85,8 +101,8 @@ function AlertRow({ alert, isCurrent }: { readonly alert: Alert; readonly isCurr
   );
 }
 
-/** @param change Changes all of them; null for who may not. */
-function useListCommands(list: readonly Alert[], alertId: string | undefined, change: (() => void) | null): void {
+/** @param acts.change Changes all of them; null for who may not. @param acts.choose Opens the saved views. */
+function useListCommands(list: readonly Alert[], alertId: string | undefined, { change, choose }: { readonly change: (() => void) | null; readonly choose: () => void }): void {
   const navigate = useNavigate();
   const latest = useRef({ list, alertId, change, place: -1 });
   useEffect(() => {
@@ -105,7 +121,8 @@ function useListCommands(list: readonly Alert[], alertId: string | undefined, ch
     return [
       { id: "next alert", title: "Next alert", group: "This page", keys: "j", run: () => move(1) },
       { id: "previous alert", title: "Previous alert", group: "This page", keys: "k", run: () => move(-1) },
+      { id: "alert views", title: "Saved views of alerts", group: "This page", keys: "v", run: choose },
       ...(canChange ? [{ id: "change alerts", title: "Change all of these alerts", group: "This page", keys: "b", run: () => latest.current.change?.() } as const] : []),
     ];
-  }, [navigate, canChange]));
+  }, [navigate, canChange, choose]));
 }

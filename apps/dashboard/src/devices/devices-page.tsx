@@ -13,16 +13,16 @@ import { Moment } from "../texts/moment.tsx";
 import { Page } from "../parts/page.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { useKeptPreferences } from "../shell/kept-preferences.ts";
+import { DefaultView } from "../views/default-view.tsx";
+import { DEVICE_VIEWS, type Shown } from "../views/views.ts";
+import { ViewsDialog } from "../views/views-dialog.tsx";
 import { BulkDialog } from "./bulk-dialog.tsx";
 import { columnsOf } from "./columns.tsx";
 import { ColumnsDialog } from "./columns-dialog.tsx";
-import { DefaultView } from "./default-view.tsx";
 import { DeviceGrid } from "./device-grid.tsx";
 import styles from "./devices-page.module.css";
 import { Facets } from "./facets.tsx";
 import { FilterBox } from "./filter/filter-box.tsx";
-import type { Shown } from "./use-views.ts";
-import { ViewsDialog } from "./views-dialog.tsx";
 
 const route = getRouteApi("/devices");
 
@@ -48,7 +48,7 @@ export function DevicesPage() {
     void navigate({ search: (before) => ({ sort: before.sort, columns: before.columns, site_id: next.site_id ?? before.site_id, ...next }), replace: true });
   }, [navigate]);
   const setSort = (next: string) => void navigate({ search: (before) => ({ ...before, sort: next }), replace: true });
-  const show = useCallback(({ filter: next, sort: order, columns: shown }: Shown) => {
+  const show = useCallback(({ filter: next, sort: order, columns: shown }: Shown<DeviceFilter>) => {
     void navigate({ search: (before) => ({ sort: order, columns: shown.join(","), site_id: next.site_id ?? before.site_id, ...next }), replace: true });
   }, [navigate]);
   const kept = useKeptPreferences().data?.columns.devices;
@@ -82,7 +82,7 @@ export function DevicesPage() {
         <div>
           <FilterBox filter={withoutSite(filter)} siteId={filter.site_id} onChange={setFilter} />
           <Facets filter={filter} onChange={setFilter} />
-          <DefaultView isPlain={Object.keys(withoutSite(filter)).length === 0} onShow={show} onChoose={() => setDialog("views")} />
+          <DefaultView of={DEVICE_VIEWS} isPlain={Object.keys(withoutSite(filter)).length === 0} onShow={show} onChoose={() => setDialog("views")} />
         </div>
         {failure !== null && <ErrorNote error={failure} onRetry={save} />}
         <DeviceGrid
@@ -90,7 +90,7 @@ export function DevicesPage() {
           empty={<NoDevices filter={filter} onClear={() => setFilter({})} />}
         />
       </div>
-      {dialog === "views" && <ViewsDialog filter={withoutSite(filter)} sort={sort} columns={columns} onShow={show} onClose={() => setDialog(null)} />}
+      {dialog === "views" && <ViewsDialog of={DEVICE_VIEWS} now={{ filter: withoutSite(filter), sort, columns: columns.map(({ id }) => id) }} onShow={show} onClose={() => setDialog(null)} />}
       {dialog === "columns" && <ColumnsDialog shown={columns} onShow={setColumns} onClose={() => setDialog(null)} />}
       {changing && <BulkDialog {...changing} onChanged={showNow} onClose={() => setChanging(null)} />}
     </Page>

@@ -27,7 +27,7 @@ export interface FilterLanguage<Name extends string> {
 }
 
 /** Parameters of a list, as texts. */
-export type FilterTexts<Name extends string> = { readonly [name in Name | "search" | "since" | "until"]?: string };
+export type FilterTexts<Name extends string> = { readonly [name in Name | "search" | "since" | "until"]?: string | undefined };
 /** What a text in the filter language says, or what is wrong with it, for the person who wrote it. */
 export type ParsedFilter<Name extends string> = { readonly ok: true; readonly filter: FilterTexts<Name> } | { readonly ok: false; readonly message: string };
 
