@@ -1,6 +1,5 @@
 import { type Expression, type Kysely, sql } from "kysely";
 import type { Schema } from "../schema.ts";
-import type { IdRange } from "./id-ranges.ts";
 import { inTurns } from "./in-turns.ts";
 
 /** A value, and how many rows have it. */
@@ -16,10 +15,8 @@ interface Counted<Column extends string> {
   readonly columns: readonly Column[];
   /** Columns that hold a JSON list: each of its values is counted by itself. */
   readonly lists?: ReadonlySet<Column>;
-  /** Those in which all rows are. */
-  readonly ranges: Iterable<IdRange> | AsyncIterable<IdRange>;
-  /** The columns of the rows among some ids. */
-  readonly among: (range: IdRange) => Expression<unknown>;
+  /** Queries of the columns, each of some rows. */
+  readonly pieces: AsyncIterable<Expression<unknown>>;
   /** As many values of a column are given back. */
   readonly most: number;
 }
@@ -33,13 +30,13 @@ interface Count {
 
 const ROWS = "rows";
 
-/** Counts out the values of all rows, one range after the other. What is null or an empty text is not counted. */
+/** Counts out the values of all rows, one piece after the other. What is null or an empty text is not counted. */
 export async function countFacets<Column extends string>(reads: Kysely<Schema>, counted: Counted<Column>): Promise<Facets<Column>> {
-  const { columns, lists = new Set<string>(), ranges, among } = counted;
+  const { columns, lists = new Set<string>(), pieces } = counted;
   const tallies = new Map<string, Map<string, number>>(columns.map((column) => [column, new Map()]));
   let total = 0;
-  for await (const range of ranges) {
-    const counts = await countSome(reads, among(range), columns);
+  for await (const rows of pieces) {
+    const counts = await countSome(reads, rows, columns);
     for await (const piece of inTurns(takenApart(counts, lists))) for (const count of piece) add(tallies.get(count.facet), count);
     total += counts.find(({ facet }) => facet === ROWS)?.total ?? 0;
   }

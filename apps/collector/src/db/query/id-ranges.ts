@@ -12,16 +12,14 @@ export interface IdRange {
 }
 
 /** Rows read between two turns of the event loop: some milliseconds, however few of them a filter leaves. */
-export const ROWS_AT_ONCE = 4000;
-
-export const ALL_IDS: IdRange = { after: "", upTo: null };
+export const ROWS_AT_ONCE = 2000;
 
 /**
  * All ids of a table, whosever they are, in ranges of some thousands, with a turn of the event loop after each: who reads what matches
  * among them reads nothing else. PostgreSQL reads elsewhere, and in one.
  */
 export async function* idRanges(reads: Kysely<Schema>, table: "alerts" | "devices"): AsyncGenerator<IdRange> {
-  if (isPostgres(reads)) yield ALL_IDS;
+  if (isPostgres(reads)) yield { after: "", upTo: null };
   for (let after: string | null = isPostgres(reads) ? null : ""; after !== null;) {
     const last = await reads.selectFrom(table).select("id").where("id", ">", after).orderBy("id").offset(ROWS_AT_ONCE - 1).limit(1).executeTakeFirst();
     const upTo: string | null = last?.id ?? null;

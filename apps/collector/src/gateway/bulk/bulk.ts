@@ -1,13 +1,12 @@
-import { type BulkResult, MAX_BULK } from "@lanthorn/contract";
+import type { BulkResult } from "@lanthorn/contract";
 import { nextTurn } from "@lanthorn/runtime";
+import { inTurns } from "../../db/query/in-turns.ts";
 import { ApiError, rateLimited } from "../errors.ts";
 
 /** The records that match. */
 interface BulkSelection {
-  /** How many there are now. */
-  readonly count: () => Promise<number>;
-  /** Ids in their order. @param after The last one that was read; empty for none. */
-  readonly idsAfter: (after: string, limit: number) => Promise<readonly string[]>;
+  /** Their ids in their order, some at a time. */
+  readonly ids: () => AsyncIterable<readonly string[]>;
 }
 
 /** What a bulk change is of, and what one piece of it does. */
@@ -24,8 +23,6 @@ interface BulkWork extends BulkSelection {
 /** Runs one bulk change of a tenant at a time. */
 export type RunBulk = (tenantId: string, work: BulkWork) => Promise<BulkResult>;
 
-/** Ids read at once: some milliseconds. */
-const IDS_AT_ONCE = 5000;
 const RETRY_MS = 1000;
 
 /**
@@ -50,13 +47,11 @@ export function createRunBulk(): RunBulk {
 
 /** Records of which the ids are known. */
 export function selectionOf(ids: readonly string[]): BulkSelection {
-  return { count: () => Promise.resolve(ids.length), idsAfter: (after) => Promise.resolve(after === "" ? ids : []) };
+  return { ids: () => inTurns(ids) };
 }
 
 async function run(work: BulkWork): Promise<BulkResult> {
-  checkCount(work, await work.count());
   const ids = await readIds(work);
-  checkCount(work, ids.length);
   await work.begin(ids);
   const result = { matched: ids.length, changed: 0, unchanged: 0, gone: 0 };
   for (let at = 0; at < ids.length; at += work.pieceSize) {
@@ -70,19 +65,15 @@ async function run(work: BulkWork): Promise<BulkResult> {
   return result;
 }
 
-function checkCount({ expectedCount }: BulkWork, count: number): void {
-  if (count === expectedCount) return;
+/** Beyond those that are expected they are only counted. */
+async function readIds({ ids, expectedCount }: BulkWork): Promise<readonly string[]> {
+  const found: string[] = [];
+  let count = 0;
+  for await (const some of ids()) {
+    count += some.length;
+    if (count <= expectedCount) found.push(...some);
+  }
+  if (count === expectedCount) return found;
   const message = `${count} match, and not ${expectedCount}: nothing was changed. Look at them again, and repeat it with the new number`;
   throw new ApiError("CONFLICT", message, { details: { count, expected_count: expectedCount } });
-}
-
-async function readIds({ idsAfter }: BulkWork): Promise<readonly string[]> {
-  const ids: string[] = [];
-  while (ids.length <= MAX_BULK) {
-    const next = await idsAfter(ids.at(-1) ?? "", IDS_AT_ONCE);
-    ids.push(...next);
-    if (next.length < IDS_AT_ONCE) break;
-    await nextTurn();
-  }
-  return ids;
 }

@@ -101,6 +101,16 @@ describe("a bulk change of alerts", () => {
     expect((await bench.list("?source=rogue")).data.filter(({ muted }) => !muted).map(({ subject }) => subject)).toEqual(["10.0.*"]);
   });
 
+  test("mutes all that are alike in one change, however many they are", async () => {
+    await raise(120);
+    await bench.server.db.updateTable("alerts").set({ subject: "server 0" }).where("source", "=", "rogue").execute();
+    const mute = () => bench.post("/bulk", { filter: "source:rogue", expected_count: 120, change: { muted_until: toInstant(bench.clock.now() + 3_600_000) } });
+    expect((await mute()).body).toEqual({ matched: 120, changed: 120, unchanged: 0, gone: 0 });
+    const count = async (table: "alert_mutes" | "alert_actions") => (await bench.server.db.selectFrom(table).select("id").execute()).length;
+    expect([await count("alert_mutes"), await count("alert_actions")]).toEqual([1, 120]);
+    expect((await mute()).body).toEqual({ matched: 120, changed: 0, unchanged: 120, gone: 0 });
+  });
+
   test("makes no more mutes than there may be, and none where there would be too many", async () => {
     await raise(1001);
     const mute = (filter: string, count: number) =>

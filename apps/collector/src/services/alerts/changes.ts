@@ -6,7 +6,7 @@ import { createRunBulk, selectionOf } from "../../gateway/bulk/bulk.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
 import { addActions } from "./actions-store.ts";
-import { checkRoomForMutes, muteAlerts } from "./bulk-mutes.ts";
+import { type BulkMute, createBulkMute } from "./bulk-mutes.ts";
 import type { ReadConditions } from "./conditions.ts";
 import { checkMuteEnd } from "./mutes.ts";
 import { alertEvent } from "./reaction/reaction.ts";
@@ -37,14 +37,20 @@ export interface AlertChangesDependencies {
   readonly clock: Pick<Clock, "now">;
 }
 
+/** Alerts of one transaction. */
+interface Some {
+  readonly ids: readonly string[];
+  readonly isUnflushed?: boolean;
+}
+
 /** What becomes of alerts, and why. */
 interface Decision {
   readonly status: AlertDecision;
   readonly note: string;
 }
 
-/** Alerts of one transaction, in which events wait, and with which the disk gets them: some milliseconds. */
-const PIECE = 50;
+/** Alerts of one transaction, in which events wait, and with which the disk gets those that end: some milliseconds. */
+const PIECE = 25;
 const ACTIONS = { acknowledged: "alert.acknowledge", resolved: "alert.resolve" } as const;
 
 /** Acknowledges, resolves and mutes alerts, each change in the audit log. @param deps.conditions What a filter means. */
@@ -54,10 +60,10 @@ export function alertChanges(deps: AlertChangesDependencies & { readonly conditi
   const now = () => toInstant(clock.now());
 
   /** One that is so already, or is over, is left as it is. */
-  const decide = async (actor: Actor, ids: readonly string[], { status, note }: Decision) => {
+  const decide = async (actor: Actor, wanted: Some, { status, note }: Decision) => {
     let fromSeq: number | null = null;
     let changed = 0;
-    const rows = await store.change(actor.tenantId, ids, async (trx, found) => {
+    const rows = await store.change(actor.tenantId, wanted, async (trx, found) => {
       const at = now();
       const due = found.filter((row) => row.status !== "resolved" && row.status !== status);
       const columns = columnsOf(status, actor.name, at);
@@ -73,18 +79,23 @@ export function alertChanges(deps: AlertChangesDependencies & { readonly conditi
     if (fromSeq !== null) deps.published(actor.tenantId, fromSeq);
     return { rows, changed };
   };
-  const muteSome = async (actor: Actor, ids: readonly string[], mute: { readonly until: string; readonly note: string }) => {
+  const muteSome = async (actor: Actor, wanted: Some, mute: BulkMute) => {
     let changed = 0;
-    const rows = await store.change(actor.tenantId, ids, async (trx, found) => {
-      changed = await muteAlerts(trx, { actor, rows: found, mutes: await store.mutes(actor.tenantId, now(), trx), ...mute }, deps);
+    const rows = await store.change(actor.tenantId, wanted, async (trx, found) => {
+      changed = await mute.mute(trx, found);
       return { ids: [], columns: {} };
     });
     return { rows, changed };
   };
-  const changeSome = (actor: Actor, ids: readonly string[], { status, muted_until: until, note }: AlertBulkChange) =>
-    (until === undefined ? decide(actor, ids, { status: status ?? "acknowledged", note }) : muteSome(actor, ids, { until, note }));
+  /** What a bulk change begins with, and what it does with some. */
+  const stepsOf = (actor: Actor, { status = "acknowledged", muted_until: until, note }: AlertBulkChange) => {
+    if (until === undefined) return { begin: () => Promise.resolve(), change: (wanted: Some) => decide(actor, wanted, { status, note }) };
+    checkMuteEnd(until, clock.now(), ["change", "muted_until"]);
+    const mute = createBulkMute(deps, { actor, until, note });
+    return { begin: mute.begin, change: (wanted: Some) => muteSome(actor, wanted, mute) };
+  };
   const changeOne = async (actor: Actor, alertId: string, status: AlertDecision) => {
-    const { rows: [row] } = await decide(actor, [alertId], { status, note: "" });
+    const { rows: [row] } = await decide(actor, { ids: [alertId] }, { status, note: "" });
     if (!row) throw notFound("alert");
     if (row.status !== status) throw new ApiError("CONFLICT", "the alert is resolved");
     return toAlert(row, await store.mutes(actor.tenantId, now()));
@@ -92,9 +103,7 @@ export function alertChanges(deps: AlertChangesDependencies & { readonly conditi
   const selected = async (tenantId: string, { filter, ids }: AlertBulkRequest) => {
     if (ids !== undefined) return selectionOf(await store.idsAmong(tenantId, ids));
     const wanted = await conditions(tenantId, { filter });
-    return {
-      count: () => store.count(tenantId, wanted), idsAfter: (after: string, limit: number) => store.idsAfter(tenantId, wanted, after, limit),
-    };
+    return { ids: () => store.ids(tenantId, wanted) };
   };
 
   return {
@@ -103,18 +112,19 @@ export function alertChanges(deps: AlertChangesDependencies & { readonly conditi
 
     async changeAll(actor, request) {
       const { change, expected_count: expectedCount, filter, ids } = request;
-      if (change.muted_until !== undefined) checkMuteEnd(change.muted_until, clock.now(), ["change", "muted_until"]);
+      const steps = stepsOf(actor, change);
       return runBulk(actor.tenantId, {
         ...await selected(actor.tenantId, request), expectedCount, pieceSize: PIECE,
         async begin(matched) {
-          if (change.muted_until !== undefined) await checkRoomForMutes(store, { tenantId: actor.tenantId, ids: matched, until: change.muted_until, now: now() });
+          await steps.begin(matched);
           await store.write((trx) => audit(trx, {
             actor, action: "alert.bulk", target: { type: "alert", id: "" }, before: null,
             after: { ...(filter && { filter }), ...(ids && { ids }), count: expectedCount, change },
           }));
         },
-        async change(piece) {
-          const { rows, changed } = await changeSome(actor, piece, change);
+        async change(piece, isLast) {
+          // Nobody is answered before the last one, with which the disk gets all of them; what ends an alert is announced, and is there before.
+          const { rows, changed } = await steps.change({ ids: piece, isUnflushed: !isLast && change.status !== "resolved" });
           return { changed, gone: piece.length - rows.length };
         },
       });

@@ -70,7 +70,7 @@ export function alertMutes({ store, audit, clock }: AlertMutesDependencies): Ale
       };
       const mute = toMute(row);
       await store.addMute(row, async (trx) => {
-        checkMuteCount((await store.mutes(tenantId, row.created_at, trx)).length);
+        checkMuteCount(await store.countMutes(trx, tenantId, row.created_at));
         await audit(trx, { actor, action: "alert_mute.create", target: { type: "alert_mute", id: row.id }, before: null, after: mute });
       });
       return mute;

@@ -47,8 +47,8 @@ export interface AlertsStore {
   /** Whether all of these are sites of the tenant. */
   sitesExist(tenantId: string, siteIds: readonly string[]): Promise<boolean>;
   byId(tenantId: string, alertId: string): Promise<AlertRow | null>;
-  /** Ids of alerts that match, in their order. @param after The last one that was read; empty for none. */
-  idsAfter(tenantId: string, filter: AlertFilter, after: string, limit: number): Promise<readonly string[]>;
+  /** Ids of alerts that match, in their order, some at a time. */
+  ids(tenantId: string, filter: AlertFilter): AsyncIterable<readonly string[]>;
   /** Which of these ids are alerts of the tenant, in their order. */
   idsAmong(tenantId: string, ids: readonly string[]): Promise<readonly string[]>;
   /** What alerts are about, as many as there are of these ids. */
@@ -61,14 +61,17 @@ export interface AlertsStore {
   write(work: (trx: Transaction<Schema>) => Promise<void>): Promise<void>;
   /**
    * Changes alerts while no event can.
+   * @param wanted.isUnflushed Whether the disk gets it only with what is committed next.
    * @param decide Which of them to change, and what to set, having done what goes with it.
    * @returns Those that there are, as they then are.
    */
-  change(tenantId: string, ids: readonly string[], decide: (trx: Transaction<Schema>, rows: readonly AlertRow[]) => Promise<{
+  change(tenantId: string, wanted: { readonly ids: readonly string[]; readonly isUnflushed?: boolean }, decide: (trx: Transaction<Schema>, rows: readonly AlertRow[]) => Promise<{
     readonly ids: readonly string[]; readonly columns: Partial<AlertRow>;
   }>): Promise<readonly AlertRow[]>;
-  /** Those that count at `now`, in the order in which they were made. @param trx Where those that it has made count too. */
-  mutes(tenantId: string, now: string, trx?: Transaction<Schema>): Promise<readonly MuteRow[]>;
+  /** Those that count at `now`, in the order in which they were made. */
+  mutes(tenantId: string, now: string): Promise<readonly MuteRow[]>;
+  /** How many count at `now`, with those that the transaction has made. */
+  countMutes(trx: Transaction<Schema>, tenantId: string, now: string): Promise<number>;
   /** While nobody else makes one. @param also Refuses it, or does what goes with it. */
   addMute(mute: Insertable<Schema["alert_mutes"]>, also: (trx: Transaction<Schema>) => Promise<void>): Promise<void>;
   /** @returns False when there is none. */
@@ -82,6 +85,12 @@ export const SORT_COLUMNS = {
 
 /** `change` holds the tenant's lock, under which events are applied too; lists read committed rows. */
 export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): AlertsStore {
+  const inRanges = async function* inRanges(tenantId: string, filter: AlertFilter) {
+    for await (const range of idRanges(reads, "alerts")) yield reads.selectFrom("alerts").where((eb) => matchesAmong(eb, tenantId, filter, range));
+  };
+  const columnsOf = async function* columns(tenantId: string, filter: AlertFilter) {
+    for await (const some of inRanges(tenantId, filter)) yield some.select(FACETS);
+  };
   return {
     list(tenantId, filter, { field, descending, limit, from }) {
       const column = SORT_COLUMNS[field];
@@ -104,29 +113,26 @@ export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; 
         .executeTakeFirst();
       return row ?? null;
     },
-    async idsAfter(tenantId, filter, after, limit) {
-      const rows = await reads.selectFrom("alerts").select("id").where((eb) => matches(eb, tenantId, filter)).where("id", ">", after)
-        .orderBy("id").limit(limit).execute();
-      return rows.map(({ id }) => id);
+    async *ids(tenantId, filter) {
+      for await (const some of inRanges(tenantId, filter)) yield (await some.select("id").orderBy("id").execute()).map(({ id }) => id);
     },
     idsAmong: (tenantId, ids) => idsAmong(reads, "alerts", { tenantId, ids }),
     mattersOf: (tenantId, ids) => selectIn(ids, (list) =>
       reads.selectFrom("alerts").select(["source", "type", "subject", "site_id"]).where("tenant_id", "=", tenantId).where("id", "in", list).execute()),
     actions: (alertId, rows) => listActions(reads, alertId, rows),
     countActions: (alertId) => countActions(reads, alertId),
-    countFacets: (tenantId, filter) => countFacets(reads, {
-      columns: FACETS, most: MAX_FACET_VALUES, ranges: idRanges(reads, "alerts"),
-      among: (range) => reads.selectFrom("alerts").select(FACETS).where((eb) => matchesAmong(eb, tenantId, filter, range)),
-    }),
+    countFacets: (tenantId, filter) => countFacets(reads, { columns: FACETS, most: MAX_FACET_VALUES, pieces: columnsOf(tenantId, filter) }),
     write: (work) => db.transaction().execute(work),
     change: (tenantId, wanted, decide) => inTurn(db, tenantId, async (trx) => {
-      const rows = await trx.selectFrom("alerts").selectAll().where("tenant_id", "=", tenantId).where("id", "in", wanted).orderBy("id").execute();
+      const rows = await trx.selectFrom("alerts").selectAll().where("tenant_id", "=", tenantId).where("id", "in", wanted.ids).orderBy("id").execute();
       const { ids, columns } = await decide(trx, rows);
       if (ids.length > 0) await trx.updateTable("alerts").set(columns).where("id", "in", ids).execute();
       return rows.map((row) => (ids.includes(row.id) ? { ...row, ...columns } : row));
-    }),
-    mutes: (tenantId, now, trx) =>
-      (trx ?? reads).selectFrom("alert_mutes").selectAll().where("tenant_id", "=", tenantId).where("expires_at", ">", now).orderBy("id").execute(),
+    }, wanted),
+    mutes: (tenantId, now) =>
+      reads.selectFrom("alert_mutes").selectAll().where("tenant_id", "=", tenantId).where("expires_at", ">", now).orderBy("id").execute(),
+    countMutes: async (trx, tenantId, now) => (await trx.selectFrom("alert_mutes").select((eb) => eb.fn.countAll<number>().as("total"))
+      .where("tenant_id", "=", tenantId).where("expires_at", ">", now).executeTakeFirstOrThrow()).total,
     addMute: (mute, also) => inTurn(db, mute.tenant_id, async (trx) => {
       await trx.insertInto("alert_mutes").values(mute).execute();
       await also(trx);

@@ -45,9 +45,9 @@ export function createDeviceBulkEditor(deps: {
     if (ids !== undefined) return selectionOf(await store.idsAmong(tenantId, ids));
     const wanted = await store.matches.wanted(tenantId, await conditions(tenantId, { filter }));
     return {
-      count: async () => (await store.matches.find(wanted)).total,
-      idsAfter: async (after: string, limit: number) =>
-        (await store.matches.among(wanted, { after, upTo: null }).select("id").orderBy("id").limit(limit).execute()).map(({ id }) => id),
+      async *ids() {
+        for await (const some of store.matches.inTurns(wanted)) yield (await some.select("id").orderBy("id").execute()).map(({ id }) => id);
+      },
     };
   };
 

@@ -1,5 +1,5 @@
 import { type Kysely, type SelectQueryBuilder } from "kysely";
-import type { IdRange } from "../../../db/query/id-ranges.ts";
+import { type IdRange, idRanges, ROWS_AT_ONCE } from "../../../db/query/id-ranges.ts";
 import type { Schema } from "../../../db/schema.ts";
 import { type DeviceFilter, isCounted, isSearchAlone, matching } from "./filters.ts";
 import { createSearch, type Search, type SearchLimits } from "./search.ts";
@@ -33,8 +33,10 @@ export interface Matches {
   /** All devices of a tenant, some sites' or those that are online, as triggers have counted them. */
   counted(tenantId: string, filter: Pick<DeviceFilter, "siteId" | "isOnline">): Promise<number>;
   find(wanted: Wanted): Promise<Found>;
-  /** Those among some ids, to be read in the order of ids. */
+  /** Those among some ids. */
   among(wanted: Wanted, range: IdRange): MatchedDevices;
+  /** All of them, in pieces that follow each other in the order of ids, with a turn of the event loop between two: where they can be few only, in one. */
+  inTurns(wanted: Wanted): AsyncIterable<MatchedDevices>;
 }
 
 /** @param limits How much a search may find before it is another kind of search. */
@@ -76,12 +78,18 @@ export function createMatches(reads: Kysely<Schema>, limits: SearchLimits = {}):
     return { total: await count(wanted), ids: null };
   };
 
+  const among = ({ tenantId, filter, search }: Wanted, range: IdRange) => {
+    const matched = reads.selectFrom("devices").where((eb) => matching(eb, tenantId, filter, { isById: true, range }));
+    return search ? matched.where((eb) => (search.isNarrow ? search.among(eb) : search.one(eb))) : matched;
+  };
+
   return {
     wanted: async (tenantId, filter) => ({ tenantId, filter, search: filter.search ? await searchFor(tenantId, filter.search) : null }),
-    matches, all, counted, find,
-    among({ tenantId, filter, search }, range) {
-      const matched = reads.selectFrom("devices").where((eb) => matching(eb, tenantId, filter, { isById: true, range }));
-      return search ? matched.where((eb) => (search.isNarrow ? search.among(eb) : search.one(eb))) : matched;
+    matches, all, counted, find, among,
+    async *inTurns(wanted) {
+      const areFew = wanted.search?.isNarrow || await counted(wanted.tenantId, {}) <= ROWS_AT_ONCE;
+      if (areFew) yield all(wanted);
+      else for await (const range of idRanges(reads, "devices")) yield among(wanted, range);
     },
   };
 }
