@@ -135,3 +135,52 @@ test("a viewer reads which scope is missing, and nothing is asked for that would
   expect([refused, faults]).toEqual([[], []]);
   await context.close();
 });
+
+test("how a person sees things is chosen by keyboard, seen in another browser, and not by who logs in next", async () => {
+  const { page, context, faults } = await browser.open();
+  const menu = async (of = page) => {
+    await of.getByRole("button", { name: "You and this browser" }).press("Enter");
+    await of.getByRole("dialog", { name: "You and this browser" }).waitFor();
+  };
+  const chosen = async (of = page) => {
+    const checked = await of.getByRole("radio", { checked: true }).all();
+    return Promise.all(checked.map((radio) => radio.evaluate((element) => element.parentElement?.textContent ?? "")));
+  };
+  const themeOf = (of = page) => of.evaluate("document.documentElement.dataset.theme ?? null");
+  await logIn(page, collector.url, ADMIN);
+  await menu();
+  expect(await chosen()).toEqual(["As the system", "Local", "On"]);
+  for (const name of ["Dark", "UTC", "Off"]) await page.getByRole("radio", { name, exact: true }).press("Space");
+  await expect.poll(() => chosen()).toEqual(["Dark", "UTC", "Off"]);
+  await expect.poll(() => collector.rest.readPreferences()).toMatchObject({ theme: "dark", zone: "utc", single_keys: false });
+
+  const other = await browser.open();
+  await logIn(other.page, collector.url, ADMIN);
+  await expect.poll(() => themeOf(other.page)).toBe("dark");
+  await other.page.locator("time[title*=UTC]").or(other.page.locator("time").filter({ hasText: "UTC" })).first().waitFor();
+  // Single keys do nothing there either.
+  for (const key of ["g", "d"]) await other.page.keyboard.press(key);
+  await menu(other.page);
+  expect([await chosen(other.page), new URL(other.page.url()).pathname]).toEqual([["Dark", "UTC", "Off"], "/"]);
+  // What cannot be kept is as before, and said.
+  await other.page.route("**/api/v1/me/preferences", (route) => (route.request().method() === "GET" ? route.continue() : route.abort()));
+  await other.page.getByRole("radio", { name: "Light", exact: true }).press("Space");
+  await other.page.getByRole("dialog", { name: "You and this browser" }).getByRole("alert").waitFor();
+  expect([await chosen(other.page), await themeOf(other.page)]).toEqual([["Dark", "UTC", "Off"], "dark"]);
+  await other.page.unroute("**/api/v1/me/preferences");
+
+  // The colors are there before anything is asked for; of the rest the next person has her own.
+  await page.reload();
+  expect(await themeOf()).toBe("dark");
+  await menu();
+  await page.getByRole("button", { name: "Log out" }).press("Enter");
+  await logIn(page, collector.url, VIEWER);
+  await expect.poll(() => themeOf()).toBe(null);
+  await menu();
+  expect(await chosen()).toEqual(["As the system", "Local", "On"]);
+  expect(await page.evaluate("JSON.stringify(localStorage)")).toBe(JSON.stringify({ "lanthorn.theme": "system" }));
+  await collector.rest.updatePreferences({ theme: "system", zone: "local", single_keys: true });
+  expect([faults, other.faults]).toEqual([[], []]);
+  await context.close();
+  await other.context.close();
+});

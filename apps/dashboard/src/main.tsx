@@ -4,7 +4,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { clock } from "./clock.ts";
-import { loadPreferences } from "./preferences/preferences.ts";
+import { forgetPreferences, loadTheme } from "./preferences/preferences.ts";
 import { createPages } from "./router.tsx";
 import { LoginPage } from "./session/login-page.tsx";
 import { createSession } from "./session/session.ts";
@@ -13,7 +13,7 @@ import { REFETCH_MS } from "./states/use-list.ts";
 import "./styles/tokens.css";
 import "./styles/base.css";
 
-loadPreferences();
+loadTheme();
 const base = new URL(document.baseURI);
 const session = createSession({ url: base.href.replace(/\/$/, ""), fetch: (url, init) => fetch(url, init), now: clock.now, after: clock.after });
 const queries = new QueryClient({
@@ -31,7 +31,9 @@ const queries = new QueryClient({
 const router = createPages(base.pathname);
 session.subscribe(() => {
   // What one person saw is not for the next.
-  if (session.state() === "out") queries.clear();
+  if (session.state() !== "out") return;
+  queries.clear();
+  forgetPreferences();
 });
 
 function Dashboard() {

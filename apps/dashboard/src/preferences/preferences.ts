@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** What a person has chosen for this browser. Nothing of it is secret. */
+/** How things are shown now. The collector keeps it for the person; the browser keeps the colors alone, for what is drawn before it is known. */
 export interface Preferences {
   readonly theme: "system" | "light" | "dark";
   readonly zone: "local" | "utc";
@@ -8,38 +8,39 @@ export interface Preferences {
   readonly singleKeys: "on" | "off";
 }
 
-const CHOICES: { readonly [name in keyof Preferences]: readonly Preferences[name][] } = {
-  theme: ["system", "light", "dark"], zone: ["local", "utc"], singleKeys: ["on", "off"],
-};
-const KEY = "lanthorn.preferences";
+const THEMES: readonly Preferences["theme"][] = ["system", "light", "dark"];
+const KEY = "lanthorn.theme";
+const USUAL: Preferences = { theme: "system", zone: "local", singleKeys: "on" };
 
-let current: Preferences = { theme: "system", zone: "local", singleKeys: "on" };
+let current = USUAL;
 const listeners = new Set<() => void>();
 
-/** Reads what was chosen before; to be called once, before anything is drawn. */
-export function loadPreferences(): void {
-  const stored = readStored();
-  const chosen = Object.entries(CHOICES).flatMap(([name, choices]) => {
-    const value = choices.find((choice) => choice === stored[name]);
-    return value === undefined ? [] : [[name, value]];
-  });
-  current = { ...current, ...Object.fromEntries(chosen) as Partial<Preferences> };
+/** Shows the colors of the last time; to be called once, before anything is drawn. */
+export function loadTheme(): void {
+  const stored = readTheme();
+  current = { ...current, theme: THEMES.find((theme) => theme === stored) ?? "system" };
   applyTheme();
 }
 
-/** Changes a choice, here and for the next time. */
-export function setPreference<Name extends keyof Preferences>(name: Name, value: Preferences[Name]): void {
-  current = { ...current, [name]: value };
+/** Shows things so from now on, and the colors at once the next time. */
+export function showPreferences(chosen: Preferences): void {
+  if (chosen.theme === current.theme && chosen.zone === current.zone && chosen.singleKeys === current.singleKeys) return;
+  current = chosen;
   applyTheme();
   try {
-    localStorage.setItem(KEY, JSON.stringify(current));
+    localStorage.setItem(KEY, current.theme);
   } catch {
-    // A browser that keeps nothing still shows what was chosen.
+    // A browser that keeps nothing shows its own colors until the collector has answered.
   }
   for (const listener of listeners) listener();
 }
 
-/** @returns What is chosen now; whoever uses it is drawn again when that changes. */
+/** As for a person of whom nothing is known; the colors stay. */
+export function forgetPreferences(): void {
+  showPreferences({ ...USUAL, theme: current.theme });
+}
+
+/** @returns How things are shown now; whoever uses it is drawn again when that changes. */
 export function usePreferences(): Preferences {
   return useSyncExternalStore(subscribe, () => current);
 }
@@ -49,12 +50,11 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-function readStored(): Readonly<Record<string, unknown>> {
+function readTheme(): string | null {
   try {
-    const value: unknown = JSON.parse(localStorage.getItem(KEY) ?? "{}");
-    return typeof value === "object" && value !== null ? value as Record<string, unknown> : {};
+    return localStorage.getItem(KEY);
   } catch {
-    return {};
+    return null;
   }
 }
 

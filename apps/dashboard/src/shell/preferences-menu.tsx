@@ -1,15 +1,18 @@
 import { useId } from "react";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { type Preferences, setPreference, usePreferences } from "../preferences/preferences.ts";
+import { type Preferences, usePreferences } from "../preferences/preferences.ts";
 import { useCaller, useSession } from "../session/use-session.ts";
+import { ErrorNote } from "../states/error-note.tsx";
+import { useChoosePreference } from "./kept-preferences.ts";
 import styles from "./preferences-menu.module.css";
 
-/** Who is logged in, how this browser shows things, and the way out. */
+/** Who is logged in, how things are shown to that person, and the way out. */
 export function PreferencesMenu({ onHelp }: { readonly onHelp: () => void }) {
   const session = useSession();
   const caller = useCaller();
   const id = useId();
+  const { choose, error } = useChoosePreference();
   return (
     <>
       <Button kind="quiet" popoverTarget={id} aria-label="You and this browser"><Icon name="user" /></Button>
@@ -17,9 +20,10 @@ export function PreferencesMenu({ onHelp }: { readonly onHelp: () => void }) {
         {caller.data && (
           <p className={styles["who"]}><strong>{caller.data.user.username}</strong> <span>{caller.data.user.role} of {caller.data.tenant.name}</span></p>
         )}
-        <Choice name="theme" label="Colors" options={{ system: "As the system", light: "Light", dark: "Dark" }} />
-        <Choice name="zone" label="Times" options={{ local: "Local", utc: "UTC" }} />
-        <Choice name="singleKeys" label="Single keys" options={{ on: "On", off: "Off" }} />
+        <Choice name="theme" label="Colors" options={{ system: "As the system", light: "Light", dark: "Dark" }} onChoose={choose} />
+        <Choice name="zone" label="Times" options={{ local: "Local", utc: "UTC" }} onChoose={choose} />
+        <Choice name="singleKeys" label="Single keys" options={{ on: "On", off: "Off" }} onChoose={choose} />
+        {error !== null && <ErrorNote error={error} />}
         <div className={styles["actions"]}>
           <Button popoverTarget={id} popoverTargetAction="hide" onClick={onHelp}>Keys <kbd>?</kbd></Button>
           <Button onClick={() => void session.logout()}>Log out</Button>
@@ -29,8 +33,8 @@ export function PreferencesMenu({ onHelp }: { readonly onHelp: () => void }) {
   );
 }
 
-function Choice<Name extends keyof Preferences>({ name, label, options }: {
-  readonly name: Name; readonly label: string; readonly options: Readonly<Record<Preferences[Name], string>>;
+function Choice<Name extends keyof Preferences>({ name, label, options, onChoose }: {
+  readonly name: Name; readonly label: string; readonly options: Readonly<Record<Preferences[Name], string>>; readonly onChoose: (choice: Partial<Preferences>) => void;
 }) {
   const chosen = usePreferences()[name];
   return (
@@ -38,7 +42,7 @@ function Choice<Name extends keyof Preferences>({ name, label, options }: {
       <legend>{label}</legend>
       {(Object.entries(options) as [Preferences[Name], string][]).map(([value, text]) => (
         <label key={value}>
-          <input type="radio" name={name} checked={value === chosen} onChange={() => setPreference(name, value)} /><span>{text}</span>
+          <input type="radio" name={name} checked={value === chosen} onChange={() => onChoose({ [name]: value })} /><span>{text}</span>
         </label>
       ))}
     </fieldset>

@@ -5,6 +5,7 @@ import { Button } from "../parts/button.tsx";
 import { Icon, Lantern } from "../parts/icon.tsx";
 import { HeldNote } from "./held-note.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
+import { useShownPreferences } from "./kept-preferences.ts";
 import { NAV_GROUPS, NAV_ITEMS } from "./nav.ts";
 import { Palette } from "./palette.tsx";
 import { PreferencesMenu } from "./preferences-menu.tsx";
@@ -16,6 +17,7 @@ export function Shell() {
   const [open, setOpen] = useState<"palette" | "help" | null>(null);
   const [isRailOpen, setRailOpen] = useState(false);
   useKeyboard();
+  useShownPreferences();
   useShellCommands(setOpen);
   return (
     <div className={styles["shell"]} data-rail={isRailOpen ? "open" : "closed"}>
