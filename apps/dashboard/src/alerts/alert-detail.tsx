@@ -1,7 +1,7 @@
 import type { Alert, List } from "@lanthorn/contract";
 import { type InfiniteData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useLayoutEffect, useMemo, useRef, useState } from "react";
 import { CapturesOf } from "../captures/captures-of.tsx";
 import { type Command, useCommands } from "../keyboard/commands.ts";
 import { Button } from "../parts/button.tsx";
@@ -82,23 +82,25 @@ function Actions({ alert }: { readonly alert: Alert }) {
   const [isMuting, setMuting] = useState(false);
   const [isNoting, setNoting] = useState(false);
   const act = useMutation({
-    mutationFn: (what: "acknowledge" | "resolve") => (what === "acknowledge" ? rest.acknowledgeAlert(alert.id) : rest.resolveAlert(alert.id)),
+    // The alert is given with what is done: a key may be pressed before a new one is known here.
+    mutationFn: ({ id, what }: { readonly id: string; readonly what: "acknowledge" | "resolve" }) => (what === "acknowledge" ? rest.acknowledgeAlert(id) : rest.resolveAlert(id)),
     async onSuccess(changed) {
       // What was asked for before it changed must not come after it.
-      await queries.cancelQueries({ queryKey: ["alert", alert.id] });
-      queries.setQueryData(["alert", alert.id], changed);
+      await queries.cancelQueries({ queryKey: ["alert", changed.id] });
+      queries.setQueryData(["alert", changed.id], changed);
       void queries.invalidateQueries({ queryKey: ["alerts"] });
-      void queries.invalidateQueries({ queryKey: ["alert", alert.id, "history"] });
+      void queries.invalidateQueries({ queryKey: ["alert", changed.id, "history"] });
     },
   });
   const can = { acknowledge: alert.status === "open", resolve: alert.status !== "resolved" };
-  const latest = useRef({ act, can });
-  useEffect(() => {
-    latest.current = { act, can };
+  const decide = (what: "acknowledge" | "resolve") => act.mutate({ id: alert.id, what });
+  const latest = useRef({ decide, can });
+  useLayoutEffect(() => {
+    latest.current = { decide, can };
   });
   useCommands(useMemo((): readonly Command[] => {
     const run = (what: "acknowledge" | "resolve") => () => {
-      if (latest.current.can[what]) latest.current.act.mutate(what);
+      if (latest.current.can[what]) latest.current.decide(what);
     };
     return [
       { id: "acknowledge", title: "Acknowledge the alert", group: "This page", keys: "e", run: run("acknowledge") },
@@ -109,8 +111,8 @@ function Actions({ alert }: { readonly alert: Alert }) {
   }, []));
   return (
     <div className={styles["actions"]}>
-      <Button kind="primary" disabled={!can.acknowledge || act.isPending} onClick={() => act.mutate("acknowledge")}>Acknowledge</Button>
-      <Button disabled={!can.resolve || act.isPending} onClick={() => act.mutate("resolve")}>Resolve</Button>
+      <Button kind="primary" disabled={!can.acknowledge || act.isPending} onClick={() => decide("acknowledge")}>Acknowledge</Button>
+      <Button disabled={!can.resolve || act.isPending} onClick={() => decide("resolve")}>Resolve</Button>
       <Button onClick={() => setMuting(true)}>Mute…</Button>
       <Button onClick={() => setNoting(true)}>With a note…</Button>
       {act.isError && <ErrorNote error={act.error} />}

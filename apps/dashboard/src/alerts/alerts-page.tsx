@@ -1,6 +1,6 @@
 import { type Alert, type AlertFilter, MAX_BULK } from "@lanthorn/contract";
 import { getRouteApi, Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { type Command, useCommands } from "../keyboard/commands.ts";
 import { Button } from "../parts/button.tsx";
 import { Mark, SeverityMark } from "../parts/mark.tsx";
@@ -105,7 +105,7 @@ function AlertRow({ alert, isCurrent }: { readonly alert: Alert; readonly isCurr
 function useListCommands(list: readonly Alert[], alertId: string | undefined, { change, choose }: { readonly change: (() => void) | null; readonly choose: () => void }): void {
   const navigate = useNavigate();
   const latest = useRef({ list, alertId, change, place: -1 });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const place = list.findIndex(({ id }) => id === alertId);
     latest.current = { list, alertId, change, place: place === -1 && alertId !== undefined ? latest.current.place : place };
   });

@@ -1,7 +1,7 @@
 import type { Device, DeviceFilter } from "@lanthorn/contract";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type CSSProperties, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { type CSSProperties, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { type Command, useCommands } from "../keyboard/commands.ts";
 import { StaleNote, Waiting } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
@@ -129,7 +129,7 @@ function useGridCommands({ move, current, idOf }: {
 }): void {
   const navigate = useNavigate();
   const latest = useRef({ move, current, idOf });
-  useEffect(() => {
+  useLayoutEffect(() => {
     latest.current = { move, current, idOf };
   });
   useCommands(useMemo((): readonly Command[] => [

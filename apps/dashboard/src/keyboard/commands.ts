@@ -1,4 +1,7 @@
-import { useEffect, useSyncExternalStore } from "react";
+import { useRouter } from "@tanstack/react-router";
+import { useEffect, useLayoutEffect, useSyncExternalStore } from "react";
+import { flushSync } from "react-dom";
+import { clock } from "../clock.ts";
 import { usePreferences } from "../preferences/preferences.ts";
 
 /** Something that can be done by keyboard: the same list makes the palette and the help. */
@@ -14,13 +17,22 @@ export interface Command {
 
 /** A second key counts only so long after the first. */
 const SEQUENCE_MS = 1200;
+/** Keys wait so long for a page that is on its way, and so many of them. */
+const HOLD_MS = 10_000;
+const MAX_HELD = 64;
+
+interface Press {
+  readonly key: string;
+  readonly isModified: boolean;
+  readonly atMs: number;
+}
 
 let commands: readonly Command[] = [];
 const listeners = new Set<() => void>();
 
 /** Makes commands available while the component is there. The list must stay the same object while nothing changes. */
 export function useCommands(own: readonly Command[]): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     replace([...commands, ...own]);
     return () => replace(commands.filter((command) => !own.includes(command)));
   }, [own]);
@@ -31,28 +43,80 @@ export function useAllCommands(): readonly Command[] {
   return useSyncExternalStore(subscribe, () => commands);
 }
 
-/** Listens to the keyboard; to be used once. */
+/** Listens to the keyboard; to be used once. What is pressed while another page is on its way is for that page, and waits for it. */
 export function useKeyboard(): void {
+  const router = useRouter();
   const { singleKeys } = usePreferences();
   useEffect(() => {
-    let first: { readonly key: string; readonly atMs: number } | null = null;
-    const onKeyDown = (event: KeyboardEvent) => {
-      const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-      const isModified = event.ctrlKey || event.metaKey;
-      if (event.defaultPrevented || event.altKey || event.isComposing || (key === "Enter" && isPressed(event.target))) return;
-      if (!isModified && (singleKeys === "off" || isTyping(event.target) || document.querySelector("dialog[open]"))) return;
-      const sequence = first && event.timeStamp - first.atMs < SEQUENCE_MS ? `${first.key} ${key}` : null;
-      const wanted = isModified ? [`mod+${key}`] : [...(sequence === null ? [] : [sequence]), key];
-      const command = wanted.flatMap((keys) => commands.filter((each) => each.keys === keys)).at(0);
-      first = isModified ? null : { key, atMs: event.timeStamp };
+    const keyboard = createKeyboard(singleKeys === "on");
+    const unsubscribe = [router.subscribe("onBeforeNavigate", keyboard.hold), router.subscribe("onResolved", keyboard.release)];
+    document.addEventListener("keydown", keyboard.press);
+    return () => {
+      document.removeEventListener("keydown", keyboard.press);
+      for (const stop of unsubscribe) stop();
+      keyboard.close();
+    };
+  }, [router, singleKeys]);
+}
+
+/** @param hasSingleKeys Without them only those with Control or Command count. */
+function createKeyboard(hasSingleKeys: boolean) {
+  let first: Press | null = null;
+  let held: Press[] = [];
+  let isHolding = false;
+  let cancel: () => void = () => undefined;
+  const find = (press: Press): Command | undefined => {
+    const sequence = first && press.atMs - first.atMs < SEQUENCE_MS ? `${first.key} ${press.key}` : null;
+    const wanted = press.isModified ? [`mod+${press.key}`] : [...(sequence === null ? [] : [sequence]), press.key];
+    const command = wanted.flatMap((keys) => commands.filter((each) => each.keys === keys)).at(0);
+    first = press.isModified || command ? null : press;
+    return command;
+  };
+  const isForPage = () => hasSingleKeys && !isTyping(document.activeElement) && !document.querySelector("dialog[open]");
+  /** One after the other, as the first may open a dialog or go elsewhere again. */
+  const runHeld = () => {
+    const [press, ...rest] = held;
+    if (isHolding || !press) return;
+    held = rest;
+    const command = isForPage() ? find(press) : undefined;
+    if (command) flushSync(() => command.run());
+    runHeld();
+  };
+  return {
+    press(event: KeyboardEvent) {
+      const press = { key: event.key.length === 1 ? event.key.toLowerCase() : event.key, isModified: event.ctrlKey || event.metaKey, atMs: event.timeStamp };
+      if (event.defaultPrevented || event.altKey || event.isComposing || (press.key === "Enter" && isPressed(event.target))) return;
+      if (!press.isModified && (!isForPage() || isTyping(event.target))) return;
+      if (!press.isModified && (isHolding || held.length > 0) && isHeld(press.key)) {
+        event.preventDefault();
+        if (held.length < MAX_HELD) held.push(press);
+        return;
+      }
+      const command = find(press);
       if (!command) return;
       event.preventDefault();
-      first = null;
       command.run();
-    };
-    document.addEventListener("keydown", onKeyDown);
-    return () => document.removeEventListener("keydown", onKeyDown);
-  }, [singleKeys]);
+    },
+    hold() {
+      isHolding = true;
+      cancel();
+      cancel = clock.after(HOLD_MS, () => {
+        // For what they were meant is not known any more.
+        [isHolding, held] = [false, []];
+      });
+    },
+    release() {
+      isHolding = false;
+      cancel();
+      cancel = clock.after(0, runHeld);
+    },
+    close: () => cancel(),
+  };
+}
+
+/** What a browser does itself with other keys, it does at once. */
+function isHeld(key: string): boolean {
+  return key === "Enter" || (key.length === 1 && key !== " ");
 }
 
 function isTyping(target: EventTarget | null): boolean {
