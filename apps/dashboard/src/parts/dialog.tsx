@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, type SyntheticEvent, useEffect, useId, useRef } from "react";
 import { Button } from "./button.tsx";
 import styles from "./dialog.module.css";
 import { Icon } from "./icon.tsx";
@@ -15,15 +15,25 @@ export function Dialog({ title, onClose, children, isBare = false }: {
     element.current?.showModal();
     element.current?.querySelector<HTMLElement>("[data-first], input, select, textarea")?.focus();
   }, []);
+  /** At once: the browser says that it was closed some time later, and the next key would meet it half open. */
+  const end = () => {
+    element.current?.close();
+    onClose();
+  };
+  const onCancel = (event: SyntheticEvent) => {
+    if (event.target !== element.current) return;
+    event.preventDefault();
+    end();
+  };
   return (
     <dialog
-      ref={element} className={styles["dialog"]} aria-labelledby={titleId} onClose={onClose}
-      onClick={(event) => event.target === element.current && element.current?.close()}
+      ref={element} className={styles["dialog"]} aria-labelledby={titleId} onCancel={onCancel} onClose={onClose}
+      onClick={(event) => event.target === element.current && end()}
     >
       <div className={styles["inside"]}>
         <header className={isBare ? styles["hidden"] : styles["head"]}>
           <h2 id={titleId}>{title}</h2>
-          {!isBare && <Button kind="quiet" onClick={() => element.current?.close()} aria-label="Close"><Icon name="close" /></Button>}
+          {!isBare && <Button kind="quiet" onClick={end} aria-label="Close"><Icon name="close" /></Button>}
         </header>
         {children}
       </div>
