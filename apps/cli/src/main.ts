@@ -15,6 +15,7 @@ import { revokeKey } from "./commands/keys-revoke.ts";
 import { listUsers } from "./commands/users-list.ts";
 import { type DeviceListOptions, listDevices } from "./commands/devices-list.ts";
 import { showDevice } from "./commands/devices-show.ts";
+import { countDevices, type FacetOptions } from "./commands/facets.ts";
 import { login, type LoginOptions } from "./commands/login.ts";
 import { downloadProbeFile, listProbeFiles } from "./commands/probe-files.ts";
 import { listProbes } from "./commands/probes-list.ts";
@@ -43,6 +44,7 @@ import { addIpamCommands } from "./groups/ipam.ts";
 import { addLicenseCommands } from "./groups/license.ts";
 import { addPcapCommands } from "./groups/pcap.ts";
 import { addVaultCommands } from "./groups/vault.ts";
+import { addWorkspaceCommands } from "./groups/workspace.ts";
 import { parseCount } from "./options/row-count.ts";
 import { createInput } from "./input.ts";
 import { createSessionStore } from "./session.ts";
@@ -131,6 +133,12 @@ answering(
 );
 
 answering(
+  devices.command("facets").description("count the values of the devices that a filter leaves: types, vendors, tags, open ports …")
+    .option("--site <site>", "of one site, by its name or id").option("--filter <text>", "in the filter language: 'type:printer -tag:lab'"),
+  (connection, options: FacetOptions) => countDevices(connection, options),
+);
+
+answering(
   devices.command("change").description("change all devices that a filter leaves; without --expect, only say how many they are")
     .requiredOption("--filter <text>", "in the filter language: 'type:printer -tag:lab'")
     .option("--expect <count>", "how many they are to be: if another number matches, nothing is changed", (text) => parseCount(text, MAX_BULK, "--expect"))
@@ -184,6 +192,7 @@ answering(keys.command("revoke <id>").description("revoke an API key"), (connect
 
 const groupDeps = { answering, input, clock: systemClock };
 addAlertCommands(program, groupDeps);
+addWorkspaceCommands(program, groupDeps);
 addAnomalyCommands(program, groupDeps);
 addBackupCommands(program, groupDeps);
 addVaultCommands(program, groupDeps);

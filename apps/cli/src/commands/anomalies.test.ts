@@ -2,7 +2,7 @@ import type { AnomalyDetails, AnomalyModel } from "@lanthorn/contract";
 import { expect, test } from "vitest";
 import { formatAnswer } from "../answer.ts";
 import type { Connection } from "../connection.ts";
-import { listAnomalies, sayNormal, showAnomaly } from "./anomalies.ts";
+import { listAnomalies, listModels, sayNormal, showAnomaly } from "./anomalies.ts";
 
 const ID = "01939f6e-2a10-7c3e-8f00-000000000001";
 const PCAP = "01939f6e-2a10-7c3e-8f00-00000000000c";
@@ -57,4 +57,11 @@ test("what is normal is said of a device or a group, until a time or always", as
   expect((await sayNormal(connection, ID, { group: true, reason: "" }, 0)).text).toContain('devices of the group "uses tcp/443".');
   expect(said).toEqual([[ID, { scope: "device", reason: "a scanner", until: "1970-01-01T08:00:00.000Z" }], [ID, { scope: "group", reason: "" }]]);
   await expect(sayNormal(connection, ID, { group: false, until: "soon", reason: "" }, 0)).rejects.toMatchObject({ code: "bad-option" });
+});
+
+test("of what probes learn, hours that were not learned are told where they report them", async () => {
+  const state = { learning: 2, active: 7, drifted: 0, frozen: 0, compared_hours: 30, distrusted_hours: 1, countries: 250 };
+  const models = [{ name: "new", is_online: true, state: { ...state, thin_hours: 3 } }, { name: "older", is_online: false, state }, { name: "blind", is_online: true, state: null }];
+  const answer = await listModels(connect({ listAnomalyModels: () => Promise.resolve(page(models)) }));
+  expect([answer.json, answer.table?.rows.map((row) => row.slice(6))]).toEqual([models, [["30", "3", "1"], ["30", "-", "1"], ["", "", ""]]]);
 });

@@ -78,13 +78,13 @@ export async function takeBackNormal({ rest }: Rest, id: string): Promise<Answer
 export async function listModels({ rest }: Rest): Promise<Answer> {
   const all = await collect((query) => rest.listAnomalyModels(query));
   const rows = all.map(({ name, is_online: isOnline, state }) => [
-    plainText(name), isOnline ? "online" : "away", ...(state === null ? ["not watching", "", "", "", "", ""] : [state.learning, state.active, state.drifted, state.frozen, state.compared_hours, state.distrusted_hours].map(String)),
+    plainText(name), isOnline ? "online" : "away", ...(state === null ? ["not watching", "", "", "", "", "", ""] : [state.learning, state.active, state.drifted, state.frozen, state.compared_hours, state.thin_hours ?? "-", state.distrusted_hours].map(String)),
   ]);
   const atAccessPort = all.filter(({ state, other_hosts: others }) => state !== null && others === "none").map(({ name }) => plainText(name));
   const blind = all.filter(({ state }) => state?.countries === 0).map(({ name }) => plainText(name));
   const notes = atAccessPort.length === 0 ? [] : [`at an access port: ${atAccessPort.join(", ")}: of other devices only presence, DHCP and other broadcasts are learned`];
   if (blind.length > 0) notes.push(`no table of countries yet at ${blind.join(", ")}: a country that a device never spoke to is not found (feed "countries" of the collector)`);
-  return { json: all, notes, table: { heading: ["PROBE", "STATE", "LEARNING", "ACTIVE", "DRIFTED", "FROZEN", "HOURS COMPARED", "HOURS NOT TRUSTED"], rows } };
+  return { json: all, notes, table: { heading: ["PROBE", "STATE", "LEARNING", "ACTIVE", "DRIFTED", "FROZEN", "HOURS COMPARED", "OF THEM NOT LEARNED", "HOURS NOT TRUSTED"], rows } };
 }
 
 /** Nothing found means something only where somebody looks. */

@@ -4,6 +4,7 @@ import {
   acknowledgeAlerts, listAlerts, listMutes, muteAlerts, type MuteOptions, resolveAlerts, showAlert, unmuteAlerts,
 } from "../commands/alerts.ts";
 import { type AlertChangeOptions, changeAlerts } from "../commands/bulk.ts";
+import { countAlerts, type FacetOptions } from "../commands/facets.ts";
 import { parseCount } from "../options/row-count.ts";
 import { siteFilter } from "../site-id.ts";
 import type { GroupDependencies } from "./group.ts";
@@ -34,6 +35,11 @@ export function addAlertCommands(program: Command, { answering, clock }: GroupDe
       .option("--search <text>", "by title, description, subject or address")
       .option("--filter <text>", "in the filter language: 'severity:>=high -status:resolved seen:<24h'"),
     async (connection, { site, ...filters }: ListOptions) => listAlerts(connection, { ...openUnless(filters), ...filters, ...await siteFilter(connection.rest, site) }),
+  );
+  answering(
+    alerts.command("facets").description("count the values of the alerts that a filter leaves, of all states: severities, types, sites …")
+      .option("--site <site>", "of one site, by its name or id").option("--filter <text>", "in the filter language: 'severity:>=high -status:resolved'"),
+    (connection, options: FacetOptions) => countAlerts(connection, options),
   );
   answering(
     alerts.command("show <id>").description("show an alert: what was seen, what to do, and where it is explained"),
