@@ -2,13 +2,19 @@ import { connect, type Socket } from "node:net";
 
 const [port = 0, sources = 0, perSource = 0, perSecond = 0, holdSeconds = 0] = process.argv.slice(2).map(Number);
 const TICK_MS = 10;
+/** A session is silent no longer than that. */
+const TYPE_MS = 60_000;
 
-/** Connects from many addresses of loopback at a pace, keeps or drops the connections, and prints how many there were in a second. */
+/** Connects from many addresses of loopback at a pace, keeps or drops the connections, and prints how many there were in a second, and how many of those that are kept lasted. */
 async function flood(): Promise<void> {
-  const kept: Socket[] = [];
+  const kept = new Set<Socket>();
   let [open, failed] = [0, 0];
   const total = sources * perSource;
   const begin = performance.now();
+  const keep = (socket: Socket) => {
+    kept.add(socket.resume());
+    socket.on("close", () => kept.delete(socket));
+  };
   const dial = (number: number) =>
     new Promise<void>((resolve) => {
       const source = number % sources;
@@ -19,7 +25,7 @@ async function flood(): Promise<void> {
       });
       socket.on("connect", () => {
         open += 1;
-        if (holdSeconds > 0) kept.push(socket.resume());
+        if (holdSeconds > 0) keep(socket);
         else socket.destroy();
         resolve();
       });
@@ -32,8 +38,12 @@ async function flood(): Promise<void> {
   }
   await Promise.all(waiting);
   const seconds = (performance.now() - begin) / 1000;
-  process.stdout.write(`${JSON.stringify({ open, failed, per_second: Math.round(open / seconds) })}\n`);
+  const typing = setInterval(() => {
+    for (const socket of kept) socket.write("a");
+  }, TYPE_MS);
   await new Promise((resolve) => setTimeout(resolve, holdSeconds * 1000));
+  clearInterval(typing);
+  process.stdout.write(`${JSON.stringify({ open, failed, per_second: Math.round(open / seconds), held: kept.size })}\n`);
   process.exit(0);
 }
 

@@ -18,6 +18,8 @@ const GUESSES = 1000;
 const FLOOD = { sources: 500, perSource: 10, perSecond: 1100 } as const;
 const SESSIONS = 500;
 const SESSION_SECONDS = 20;
+/** A session ends after an hour. */
+const MAX_SESSION_SECONDS = 3540;
 const SETTLE_MS = 10_000;
 /** A client that hangs is a failure of the decoy. */
 const CLIENT_MS = 60_000;
@@ -32,7 +34,9 @@ const FLOOD_PROGRAM = fileURLToPath(new URL("honeypot-flood.ts", import.meta.url
  * Before the clients come, nothing may be seen for ten seconds. Memory is the resident set in MB of 10^6 bytes.
  */
 export async function run(args: readonly string[]): Promise<void> {
-  if (args.length > 0) throw new Error("honeypot takes no arguments");
+  const [heldFor = String(SESSION_SECONDS), ...more] = args;
+  const seconds = Number(heldFor);
+  if (more.length > 0 || !Number.isSafeInteger(seconds) || seconds < 1 || seconds > MAX_SESSION_SECONDS) throw new Error(`honeypot takes one argument at most: for how many seconds the sessions are held, 1 to ${MAX_SESSION_SECONDS}`);
   const folder = mkdtempSync(join(tmpdir(), "lanthorn-honeypot-"));
   const shared = join(folder, "shared");
   mkdirSync(shared);
@@ -58,9 +62,9 @@ export async function run(args: readonly string[]): Promise<void> {
       const seen = await useClients(site, clients, arrived, receiver);
       const scan = await scanServices(site, clients.command("nmap"), arrived);
       const flood = await floodDecoy(site, arrived);
-      const heldMb = await holdSessions(site, decoys.pid);
+      const held = await holdSessions(site, decoys.pid, seconds);
       console.log(JSON.stringify({
-        bench: "honeypot", services: CLIENTS.length, ...seen, false_hits: falseHits, scanned_seen: scan, guesses_alerts: guessing, ...flood, idle_rss_mb: idleMb, rss_mb_500_sessions: heldMb,
+        bench: "honeypot", services: CLIENTS.length, ...seen, false_hits: falseHits, scanned_seen: scan, guesses_alerts: guessing, ...flood, idle_rss_mb: idleMb, ...held,
       }));
     } finally {
       await decoys.kill();
@@ -161,16 +165,16 @@ async function floodDecoy(site: Site, arrived: readonly Arrived[]) {
   return { connections_per_second: perSecond, connections_failed: failed, first_hits_lost: FLOOD.sources - seen() };
 }
 
-async function holdSessions(site: Site, pid: number): Promise<number> {
+async function holdSessions(site: Site, pid: number, seconds: number) {
   let highest = 0;
   const timer = setInterval(() => (highest = Math.max(highest, residentMegabytes(pid))), 500);
-  await inProbe(site, [HELD_PORT, 1, SESSIONS, 200, SESSION_SECONDS]);
+  const { held } = JSON.parse(await inProbe(site, [HELD_PORT, 1, SESSIONS, 200, seconds])) as { readonly held: number };
   clearInterval(timer);
-  return highest;
+  return { rss_mb_500_sessions: highest, sessions_held: held, seconds_held: seconds };
 }
 
 function inProbe(site: Site, numbers: readonly number[]) {
-  return runCommand("ip", ["netns", "exec", site.lab.probe.namespace, process.execPath, ...process.execArgv, FLOOD_PROGRAM, ...numbers.map(String)], { timeoutMs: 300_000 });
+  return runCommand("ip", ["netns", "exec", site.lab.probe.namespace, process.execPath, ...process.execArgv, FLOOD_PROGRAM, ...numbers.map(String)], { timeoutMs: 3_900_000 });
 }
 
 function residentMegabytes(pid: number): number {
