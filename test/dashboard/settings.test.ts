@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { generateIdentity } from "../../apps/collector/src/backups/format/age-keys.ts";
 import { type Collector, startCollector } from "../system/deployment.ts";
+import { findFaults } from "./axe.ts";
 import { type RealBrowser, startBrowser } from "./browser.ts";
 import { logIn } from "./pages.ts";
 import { HOSTILE } from "./world.ts";
@@ -183,4 +184,40 @@ test("how a person sees things is chosen by keyboard, seen in another browser, a
   expect([faults, other.faults]).toEqual([[], []]);
   await context.close();
   await other.context.close();
+});
+
+test("a site gets its time zone by keyboard, in which its devices' times are shown to who wants that, and in the browser's where there is none", async () => {
+  const { page, context, faults } = await browser.open();
+  const { data: [site] } = await collector.rest.listSites();
+  const siteId = site?.id ?? "";
+  const device = await collector.rest.createDevice({ ip: "10.9.6.1", hostname: "clock", site_id: siteId });
+  await collector.rest.updateDevice(device.id, { hostname: "clock-tower" });
+  await collector.rest.updatePreferences({ zone: "site" });
+  await logIn(page, collector.url, ADMIN);
+  for (const key of ["g", "s"]) await page.keyboard.press(key);
+  const change = page.getByRole("button", { name: `Change ${site?.name}` });
+  await change.press("Enter");
+  const zone = page.getByLabel("Time zone");
+  await zone.fill("Asia/Nowhere");
+  await zone.press("Enter");
+  await page.getByRole("alert").getByText("BAD_REQUEST").waitFor();
+  expect(await findFaults(page, "a site", "dialog[open]")).toEqual([]);
+  await zone.fill("Asia/Tokyo");
+  await zone.press("Enter");
+  await page.getByText("Asia/Tokyo", { exact: true }).waitFor();
+  expect((await collector.rest.readSite(siteId)).time_zone).toBe("Asia/Tokyo");
+
+  const times = async () => {
+    await page.goto(`${collector.url}/devices/${device.id}`);
+    const when = page.locator("section").filter({ hasText: "What changed" }).locator("time").first();
+    await when.waitFor();
+    return await when.getAttribute("title") ?? "";
+  };
+  await expect.poll(times).toMatch(/GMT\+9$/);
+  await collector.rest.updateSite(siteId, { time_zone: null });
+  await expect.poll(times).toMatch(/(?:CET|GMT\+1|UTC\+1)$/);
+  await collector.rest.updatePreferences({ zone: "local" });
+  await collector.rest.deleteDevice(device.id);
+  expect(faults).toEqual([]);
+  await context.close();
 });

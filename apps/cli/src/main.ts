@@ -24,7 +24,7 @@ import { createProbeToken } from "./commands/probes-token-create.ts";
 import { type ScanOptions, startScan } from "./commands/scan.ts";
 import { createScanView } from "./commands/scan-view.ts";
 import { cancelScan, listScans } from "./commands/scans.ts";
-import { createSite } from "./commands/sites-create.ts";
+import { createSite, setSite } from "./commands/sites-edit.ts";
 import { listSites } from "./commands/sites-list.ts";
 import { showTopology, type TopologyOptions } from "./commands/topology.ts";
 import { watch, type WatchOptions } from "./commands/watch.ts";
@@ -92,7 +92,15 @@ program
 
 const sites = program.command("sites").description("the sites");
 answering(sites.command("list").description("list the sites"), (connection) => listSites(connection));
-answering(sites.command("create <name>").description("create a site"), (connection, name: string) => createSite(connection, name));
+answering(
+  sites.command("create <name>").description("create a site").option("--time-zone <zone>", "the place's time zone: Europe/Oslo"),
+  (connection, name: string, options: { timeZone?: string }) => createSite(connection, name, options),
+);
+answering(
+  sites.command("set <site>").description("change a site's name or time zone, named by its name or id")
+    .option("--name <name>", "its new name").option("--time-zone <zone>", "the place's time zone: Europe/Oslo, or none"),
+  (connection, site: string, options: { name?: string; timeZone?: string }) => setSite(connection, site, options),
+);
 
 const probes = program.command("probes").description("the probes and their enrollment");
 answering(

@@ -4,7 +4,7 @@ import { siteFilter } from "./site-id.ts";
 
 const ID = "01939f6e-2a10-7c3e-8f00-000000000001";
 const SITE = {
-  id: ID, name: "Store 12", created_at: "2026-11-20T08:15:30.250Z", sweep: { enabled: true, interval_seconds: 300, packets_per_second: 200 },
+  id: ID, name: "Store 12", created_at: "2026-11-20T08:15:30.250Z", time_zone: null, sweep: { enabled: true, interval_seconds: 300, packets_per_second: 200 },
   excluded: [], scan_networks: [], configuration_revision: 0,
 };
 const one: Pick<RestClient, "listSites"> = {

@@ -5,7 +5,7 @@ import { createRestClient, readAll, readTagged } from "./rest.ts";
 
 const SITE = {
   id: "01939f6e-2a10-7c3e-8f00-000000000001", name: "Store 12", created_at: "2026-11-20T08:15:30.250Z",
-  sweep: { enabled: true, interval_seconds: 300, packets_per_second: 200 }, excluded: [], scan_networks: [], configuration_revision: 0,
+  sweep: { enabled: true, interval_seconds: 300, packets_per_second: 200 }, excluded: [], scan_networks: [], time_zone: null, configuration_revision: 0,
 };
 let answer: { status: number; body: string; headers?: Record<string, string> };
 let seen: { method: string; url: string; authorization: string | undefined; body: string }[];

@@ -18,6 +18,20 @@ export const IpNetwork = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], "
 /** A TCP or UDP port number. @see RFC 6335 section 6 */
 export const Port = z.int().min(0).max(65_535);
 
+/** Whether a text names a time zone that this machine knows: a newer one may know more. */
+export function isTimeZone(text: string): boolean {
+  // Offsets as `+02:00` are no places: they do not change with the seasons.
+  if (!/^[A-Za-z][\w+/-]{0,63}$/.test(text)) return false;
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: text }).format(0) !== "";
+  } catch {
+    return false;
+  }
+}
+
+/** A time zone by its name in the IANA database. */
+export const TimeZone = z.string().max(64).refine(isTimeZone, "must be an IANA time zone, as Europe/Oslo").meta({ examples: ["Europe/Oslo"] });
+
 /** The most urgent first. */
 export const Severity = z.enum(["critical", "high", "medium", "low", "info"]);
 export type Severity = z.infer<typeof Severity>;

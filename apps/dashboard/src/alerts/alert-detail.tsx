@@ -12,6 +12,7 @@ import { Answer } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { AtSite } from "../texts/zone.tsx";
 import styles from "./alert-detail.module.css";
 import { AlertHistory } from "./alert-history.tsx";
 import { BulkDialog } from "./bulk-dialog.tsx";
@@ -31,7 +32,7 @@ export function AlertDetail() {
     placeholderData: () => queries.getQueriesData<InfiniteData<List<Alert>>>({ queryKey: ["alerts", "list"] })
       .flatMap(([, pages]) => pages?.pages ?? []).flatMap(({ data }) => data).find(({ id }) => id === alertId),
   });
-  return <Answer query={alert}>{(known) => <Detail key={known.id} alert={known} />}</Answer>;
+  return <Answer query={alert}>{(known) => <AtSite siteId={known.site_id}><Detail key={known.id} alert={known} /></AtSite>}</Answer>;
 }
 
 function Detail({ alert }: { readonly alert: Alert }) {

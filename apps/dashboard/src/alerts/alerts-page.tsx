@@ -10,6 +10,7 @@ import { Answer, Empty } from "../states/answer.tsx";
 import { useCursorList } from "../states/use-list.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { AtSite } from "../texts/zone.tsx";
 import { DefaultView } from "../views/default-view.tsx";
 import { ALERT_VIEWS, type Shown } from "../views/views.ts";
 import { ViewsDialog } from "../views/views-dialog.tsx";
@@ -93,7 +94,7 @@ function AlertRow({ alert, isCurrent }: { readonly alert: Alert; readonly isCurr
           <SeverityMark severity={alert.severity} />
           {alert.status !== "open" && <Mark tone={alert.status === "resolved" ? "good" : "calm"}>{alert.status}</Mark>}
           {alert.muted && <Mark tone="calm">muted</Mark>}
-          <span className={styles["when"]}>{alert.count > 1 && `${alert.count} × `}<Moment at={alert.last_seen} /></span>
+          <span className={styles["when"]}>{alert.count > 1 && `${alert.count} × `}<AtSite siteId={alert.site_id}><Moment at={alert.last_seen} /></AtSite></span>
         </span>
         <span className={styles["title"]}><Foreign text={alert.title} /></span>
       </Link>

@@ -15,7 +15,7 @@ import { UNDERWAY_MS } from "../states/use-list.ts";
 import { count } from "../texts/count.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { formatMoment, Moment } from "../texts/moment.tsx";
-import { usePreferences } from "../preferences/preferences.ts";
+import { useZone } from "../texts/zone.tsx";
 import { formatSize } from "../texts/size.ts";
 import styles from "./backups-page.module.css";
 import { ScheduleDialog } from "./schedule-dialog.tsx";
@@ -64,7 +64,7 @@ export function BackupsPage() {
 }
 
 function Schedule({ settings: { schedule, next_at: next, keep, recipients, fixed } }: { readonly settings: BackupSettings }) {
-  const { zone } = usePreferences();
+  const zone = useZone();
   return (
     <div className={styles["schedule"]}>
       <Facts of={[

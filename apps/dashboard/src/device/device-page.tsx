@@ -9,6 +9,7 @@ import { deviceName } from "../texts/device-name.ts";
 import { showForeign } from "../texts/foreign.tsx";
 import { Presence } from "../parts/mark.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { AtSite } from "../texts/zone.tsx";
 import { Page, Panel } from "../parts/page.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
 import { useSites } from "../shell/site-switch.tsx";
@@ -36,43 +37,45 @@ export function DevicePage() {
   const [isEditing, setEditing] = useState(false);
   const known = device.data;
   return (
-    <Page
-      trail={<Link to="/devices">All devices</Link>}
-      title={known ? showForeign(deviceName(known), 80) : "Device"}
-      note={known && (
-        <span className={styles["facts"]}>
-          <Presence state={known.presence_state} />
-          {known.ip !== "" && <code>{known.ip}</code>}
-          {known.mac !== "" && <code>{known.mac}</code>}
-          <span>{showForeign(sites.data?.data.find(({ id }) => id === known.site_id)?.name ?? "", 60)}</span>
-          <span>last seen <Moment at={known.last_seen} /></span>
-        </span>
-      )}
-      actions={known && mayEdit && <Button onClick={() => setEditing(true)}>Name and tags</Button>}
-    >
-      <Answer query={device}>
-        {(profile) => (
-          <>
-            {isEditing && <EditDialog device={profile} onClose={() => setEditing(false)} />}
-            <div className={styles["columns"]}>
-              <div className={styles["column"]}>
-                <Identity device={profile} />
-                <Panel title={count(profile.ports.length, "port")} isFlush><Ports ports={profile.ports} /></Panel>
-                <SoftwareOf software={profile.software} />
-                <Vulnerabilities cves={profile.cves} />
-                <Behaviour key={profile.id} device={profile} />
-              </div>
-              <div className={styles["column"]}>
-                <Panel title="Where it is"><Whereabouts device={profile} /></Panel>
-                <Panel title="Interfaces and addresses" isFlush><Interfaces interfaces={profile.interfaces} /></Panel>
-                <CapturesOf of={{ device_id: profile.id }}>{(list) => <Panel title="Captures">{list}</Panel>}</CapturesOf>
-                <Sameness key={profile.id} device={profile} />
-                <Panel title="What changed" isFlush><History history={profile.history} /></Panel>
-              </div>
-            </div>
-          </>
+    <AtSite siteId={known?.site_id ?? null}>
+      <Page
+        trail={<Link to="/devices">All devices</Link>}
+        title={known ? showForeign(deviceName(known), 80) : "Device"}
+        note={known && (
+          <span className={styles["facts"]}>
+            <Presence state={known.presence_state} />
+            {known.ip !== "" && <code>{known.ip}</code>}
+            {known.mac !== "" && <code>{known.mac}</code>}
+            <span>{showForeign(sites.data?.data.find(({ id }) => id === known.site_id)?.name ?? "", 60)}</span>
+            <span>last seen <Moment at={known.last_seen} /></span>
+          </span>
         )}
-      </Answer>
-    </Page>
+        actions={known && mayEdit && <Button onClick={() => setEditing(true)}>Name and tags</Button>}
+      >
+        <Answer query={device}>
+          {(profile) => (
+            <>
+              {isEditing && <EditDialog device={profile} onClose={() => setEditing(false)} />}
+              <div className={styles["columns"]}>
+                <div className={styles["column"]}>
+                  <Identity device={profile} />
+                  <Panel title={count(profile.ports.length, "port")} isFlush><Ports ports={profile.ports} /></Panel>
+                  <SoftwareOf software={profile.software} />
+                  <Vulnerabilities cves={profile.cves} />
+                  <Behaviour key={profile.id} device={profile} />
+                </div>
+                <div className={styles["column"]}>
+                  <Panel title="Where it is"><Whereabouts device={profile} /></Panel>
+                  <Panel title="Interfaces and addresses" isFlush><Interfaces interfaces={profile.interfaces} /></Panel>
+                  <CapturesOf of={{ device_id: profile.id }}>{(list) => <Panel title="Captures">{list}</Panel>}</CapturesOf>
+                  <Sameness key={profile.id} device={profile} />
+                  <Panel title="What changed" isFlush><History history={profile.history} /></Panel>
+                </div>
+              </div>
+            </>
+          )}
+        </Answer>
+      </Page>
+    </AtSite>
   );
 }

@@ -5,6 +5,7 @@ import { Foreign } from "../texts/foreign.tsx";
 import { Presence } from "../parts/mark.tsx";
 import { useSites } from "../shell/site-switch.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { AtSite } from "../texts/zone.tsx";
 import styles from "./device-grid.module.css";
 
 /** A column of the grid. */
@@ -42,9 +43,9 @@ export const COLUMNS: readonly Column[] = [
     id: "ports", title: "Open ports", width: [4.75, 1.2],
     cell: ({ open_ports: ports }) => (ports.length === 0 ? none : `${ports.slice(0, MAX_PORTS).join(" ")}${ports.length > MAX_PORTS ? ` +${ports.length - MAX_PORTS}` : ""}`),
   },
-  { id: "seen", title: "Last seen", width: [5.25, 0.3], sort: "last_seen", cell: ({ last_seen: at }) => <Moment at={at} /> },
+  { id: "seen", title: "Last seen", width: [5.25, 0.3], sort: "last_seen", cell: ({ last_seen: at, site_id: id }) => <AtSite siteId={id}><Moment at={at} /></AtSite> },
   { id: "site", title: "Site", width: [6, 1], cell: ({ site_id: id }) => <SiteName id={id} /> },
-  { id: "found", title: "First seen", width: [5.25, 0.3], cell: ({ first_seen: at }) => <Moment at={at} /> },
+  { id: "found", title: "First seen", width: [5.25, 0.3], cell: ({ first_seen: at, site_id: id }) => <AtSite siteId={id}><Moment at={at} /></AtSite> },
 ];
 const USUAL = COLUMNS.slice(0, 9);
 /** A phone has room for so many. */

@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
-import { usePreferences } from "../preferences/preferences.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { formatTime } from "../texts/moment.tsx";
+import { useZone } from "../texts/zone.tsx";
 import type { LiveRow } from "./follow.ts";
 import styles from "./live-page.module.css";
 
@@ -40,7 +40,7 @@ export function LiveRows({ rows, isHeld }: { readonly rows: readonly LiveRow[]; 
 }
 
 function Row({ row, start }: { readonly row: LiveRow; readonly start: number }) {
-  const { zone } = usePreferences();
+  const zone = useZone();
   const time = <time dateTime={row.timestamp}>{formatTime(row.timestamp, zone)}</time>;
   if ("note" in row) return <div className={`${styles["row"]} ${styles["gap"]}`} style={{ transform: `translateY(${start}px)` }}>{time}<span>{row.note}</span></div>;
   const deviceId = row.data["device_id"];

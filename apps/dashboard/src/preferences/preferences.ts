@@ -3,7 +3,7 @@ import { useSyncExternalStore } from "react";
 /** How things are shown now. The collector keeps it for the person; the browser keeps the colors alone, for what is drawn before it is known. */
 export interface Preferences {
   readonly theme: "system" | "light" | "dark";
-  readonly zone: "local" | "utc";
+  readonly zone: "local" | "utc" | "site";
   /** Whether single keys do something. Who dictates, or rests a hand on the keyboard, turns them off. @see WCAG 2.1.4 */
   readonly singleKeys: "on" | "off";
 }

@@ -47,5 +47,5 @@ export function useChoosePreference() {
 }
 
 function shownOf({ theme, zone, single_keys: singleKeys }: Kept): Preferences {
-  return { theme, zone: zone === "utc" ? "utc" : "local", singleKeys: singleKeys ? "on" : "off" };
+  return { theme, zone, singleKeys: singleKeys ? "on" : "off" };
 }

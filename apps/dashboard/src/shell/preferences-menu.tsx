@@ -21,7 +21,7 @@ export function PreferencesMenu({ onHelp }: { readonly onHelp: () => void }) {
           <p className={styles["who"]}><strong>{caller.data.user.username}</strong> <span>{caller.data.user.role} of {caller.data.tenant.name}</span></p>
         )}
         <Choice name="theme" label="Colors" options={{ system: "As the system", light: "Light", dark: "Dark" }} onChoose={choose} />
-        <Choice name="zone" label="Times" options={{ local: "Local", utc: "UTC" }} onChoose={choose} />
+        <Choice name="zone" label="Times" options={{ local: "Local", utc: "UTC", site: "The site's" }} onChoose={choose} />
         <Choice name="singleKeys" label="Single keys" options={{ on: "On", off: "Off" }} onChoose={choose} />
         {error !== null && <ErrorNote error={error} />}
         <div className={styles["actions"]}>

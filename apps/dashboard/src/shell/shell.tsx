@@ -1,8 +1,10 @@
-import { Link, Outlet, useNavigate } from "@tanstack/react-router";
+import type { Site } from "@lanthorn/contract";
+import { Link, Outlet, useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { type Command, useCommands, useKeyboard } from "../keyboard/commands.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon, Lantern } from "../parts/icon.tsx";
+import { ZonesOf } from "../texts/zone.tsx";
 import { HeldNote } from "./held-note.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { useShownPreferences } from "./kept-preferences.ts";
@@ -10,12 +12,16 @@ import { NAV_GROUPS, NAV_ITEMS } from "./nav.ts";
 import { Palette } from "./palette.tsx";
 import { PreferencesMenu } from "./preferences-menu.tsx";
 import styles from "./shell.module.css";
-import { SiteSwitch } from "./site-switch.tsx";
+import { SiteSwitch, useSites } from "./site-switch.tsx";
+
+const NO_SITES: readonly Site[] = [];
 
 /** What is around every page: the rail, the top bar, the palette and the keys. */
 export function Shell() {
   const [open, setOpen] = useState<"palette" | "help" | null>(null);
   const [isRailOpen, setRailOpen] = useState(false);
+  const sites = useSites().data?.data ?? NO_SITES;
+  const siteId = useSearch({ strict: false, select: ({ site_id }) => site_id ?? null });
   useKeyboard();
   useShownPreferences();
   useShellCommands(setOpen);
@@ -36,7 +42,7 @@ export function Shell() {
         </button>
         <PreferencesMenu onHelp={() => setOpen("help")} />
       </header>
-      <main className={styles["main"]} id="content" tabIndex={-1}><HeldNote /><Outlet /></main>
+      <main className={styles["main"]} id="content" tabIndex={-1}><HeldNote /><ZonesOf sites={sites} siteId={siteId}><Outlet /></ZonesOf></main>
       {open === "palette" && <Palette onClose={() => setOpen(null)} />}
       {open === "help" && <HelpDialog onClose={() => setOpen(null)} />}
     </div>

@@ -23,9 +23,9 @@ export function SitesPage() {
   const chosen = useSearch({ strict: false, select: ({ site_id }) => site_id });
   const probes = useQuery({ queryKey: ["probes"], queryFn: () => rest.listProbes({ per_page: 1000 }) });
   const mayWrite = useMay("agents:write");
-  const [dialog, setDialog] = useState<"site" | { readonly siteId: string } | null>(null);
+  const [dialog, setDialog] = useState<{ readonly site: Site | null } | { readonly siteId: string } | null>(null);
   useCommands(useMemo((): readonly Command[] => (mayWrite ? [
-    { id: "add site", title: "Add a site", group: "This page", run: () => setDialog("site") },
+    { id: "add site", title: "Add a site", group: "This page", run: () => setDialog({ site: null }) },
     { id: "enroll", title: "Enroll a probe", group: "This page", keys: "n", run: () => setDialog({ siteId: chosen ?? "" }) },
   ] : []), [mayWrite, chosen]));
   const shown = sites.data?.data.filter(({ id }) => chosen === undefined || id === chosen) ?? [];
@@ -34,26 +34,40 @@ export function SitesPage() {
       title="Sites and probes" note={sites.data && probes.data && `${count(sites.data.meta.total, "site")}, ${count(probes.data.meta.total, "probe")}`}
       actions={mayWrite && (
         <>
-          <Button onClick={() => setDialog("site")}><Icon name="plus" />Add a site</Button>
+          <Button onClick={() => setDialog({ site: null })}><Icon name="plus" />Add a site</Button>
           <Button kind="primary" onClick={() => setDialog({ siteId: chosen ?? "" })}><Icon name="plus" />Enroll a probe</Button>
         </>
       )}
     >
-      {dialog === "site" && <SiteDialog onClose={() => setDialog(null)} />}
-      {dialog !== null && dialog !== "site" && <EnrollDialog siteId={dialog.siteId} sites={sites.data?.data ?? []} onClose={() => setDialog(null)} />}
+      {dialog && "site" in dialog && <SiteDialog site={dialog.site} onClose={() => setDialog(null)} />}
+      {dialog && "siteId" in dialog && <EnrollDialog siteId={dialog.siteId} sites={sites.data?.data ?? []} onClose={() => setDialog(null)} />}
       <Answer query={sites}>
         {() => <Answer query={probes}>{({ data }) => <>{shown.map((site) => (
-          <SitePanel key={site.id} site={site} probes={data.filter(({ site_id }) => site_id === site.id)} onEnroll={mayWrite ? () => setDialog({ siteId: site.id }) : null} />
+          <SitePanel
+            key={site.id} site={site} probes={data.filter(({ site_id }) => site_id === site.id)}
+            onEnroll={mayWrite ? () => setDialog({ siteId: site.id }) : null} onChange={mayWrite ? () => setDialog({ site }) : null}
+          />
         ))}</>}</Answer>}
       </Answer>
     </Page>
   );
 }
 
-function SitePanel({ site, probes, onEnroll }: { readonly site: Site; readonly probes: readonly Probe[]; readonly onEnroll: (() => void) | null }) {
+function SitePanel({ site, probes, onEnroll, onChange }: {
+  readonly site: Site; readonly probes: readonly Probe[]; readonly onEnroll: (() => void) | null; readonly onChange: (() => void) | null;
+}) {
   const own = probes.toSorted((one, other) => Number(one.state === "revoked") - Number(other.state === "revoked") || one.name.localeCompare(other.name));
   return (
-    <Panel title={<bdi>{showForeign(site.name, 80)}</bdi>} actions={<Link to="/devices" search={{ site_id: site.id }}>Devices</Link>}>
+    <Panel
+      title={<bdi>{showForeign(site.name, 80)}</bdi>}
+      actions={(
+        <div className={styles["acts"]}>
+          {site.time_zone !== null && <span>{site.time_zone}</span>}
+          {onChange && <Button aria-label={`Change ${showForeign(site.name, 80)}`} onClick={onChange}>Change</Button>}
+          <Link to="/devices" search={{ site_id: site.id }}>Devices</Link>
+        </div>
+      )}
+    >
       {own.length === 0 ? (
         <Empty title="No probe yet">{onEnroll === null ? "An administrator enrolls one." : <Button onClick={onEnroll}>Enroll its first probe</Button>}</Empty>
       ) : <div className={styles["probes"]}>{own.map((probe) => <ProbeCard key={probe.id} probe={probe} />)}</div>}

@@ -1,8 +1,8 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { usePreferences } from "../preferences/preferences.ts";
 import { ErrorNote } from "./error-note.tsx";
 import { formatMoment } from "../texts/moment.tsx";
+import { useZone } from "../texts/zone.tsx";
 import styles from "./states.module.css";
 
 /** Shows what a query answered; while it waits, that; where it failed, why. What was there before stays, with its date. */
@@ -15,7 +15,7 @@ export function Answer<T>({ query, children }: { readonly query: UseQueryResult<
 
 /** Says that what is shown is old, and from when. */
 export function StaleNote({ query }: { readonly query: Pick<UseQueryResult, "dataUpdatedAt" | "refetch"> }) {
-  const { zone } = usePreferences();
+  const zone = useZone();
   return (
     <p className={styles["stale"]} role="status">
       The collector does not answer. This is from {formatMoment(query.dataUpdatedAt, zone)}.{" "}

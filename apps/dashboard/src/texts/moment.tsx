@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 import { clock } from "../clock.ts";
-import { usePreferences } from "../preferences/preferences.ts";
+import { useZone, type Zone } from "./zone.tsx";
 
 const UNITS = [["year", 31_536_000], ["month", 2_592_000], ["day", 86_400], ["hour", 3600], ["minute", 60], ["second", 1]] as const;
 const TICK_MS = 15_000;
@@ -37,23 +37,23 @@ export function formatAgo(at: string, nowMs: number): string {
 }
 
 /** A moment with its zone, as `27 Nov 2026, 01:20:33 UTC+1`. */
-export function formatMoment(at: string | number, zone: "local" | "utc"): string {
+export function formatMoment(at: string | number, { timeZone }: Zone): string {
   return new Intl.DateTimeFormat("en-GB", {
     day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short",
-    ...(zone === "utc" ? { timeZone: "UTC" } : {}),
+    ...(timeZone === undefined ? {} : { timeZone }),
   }).format(new Date(at));
 }
 
-/** The time of a day, to the millisecond, with its zone where that is not the reader's own. */
-export function formatTime(at: string, zone: "local" | "utc"): string {
+/** The time of a day, to the millisecond, with its zone where the reader has chosen one. */
+export function formatTime(at: string, { timeZone, isNamed }: Zone): string {
   return new Intl.DateTimeFormat("en-GB", {
-    hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, ...(zone === "utc" ? { timeZone: "UTC", timeZoneName: "short" } : {}),
+    hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, ...(timeZone === undefined ? {} : { timeZone }), ...(isNamed ? { timeZoneName: "short" } : {}),
   }).format(new Date(at));
 }
 
 /** A moment: how long ago it was, or the moment itself with its zone. The other of the two is its title. */
 export function Moment({ at, exact = false }: { readonly at: string | null; readonly exact?: boolean }) {
-  const { zone } = usePreferences();
+  const zone = useZone();
   const nowMs = useNow();
   if (at === null) return <span>never</span>;
   const [ago, moment] = [formatAgo(at, nowMs), formatMoment(at, zone)];

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ProbeConfiguration } from "../uplink/messages.ts";
-import { Id, Instant, IpNetwork } from "../values.ts";
+import { Id, Instant, IpNetwork, TimeZone } from "../values.ts";
 import { IdPageQuery } from "./envelopes.ts";
 
 const { enabled, interval_seconds: seconds, packets_per_second: rate } = ProbeConfiguration.shape.sweep.shape;
@@ -17,6 +17,7 @@ export const Site = z.object({
   id: Id.describe("The site's id."),
   name: z.string().describe("The site's name. No two sites have the same name."),
   created_at: Instant.describe("When the site was created."),
+  time_zone: z.string().nullable().describe("The place's time zone, by its name in the IANA database, as `Europe/Oslo`. Null where nobody has said it. Times of the API are in UTC whatever it is."),
   sweep: SweepSettings.describe("How often probes search for hosts by themselves, and how fast. A probe's own file may set it slower."),
   excluded: z.array(z.string()).describe("Addresses and networks that no probe of the site ever sends anything to."),
   scan_networks: z.array(z.string()).describe("Networks that may be scanned beyond the probes' own subnets."),
@@ -43,6 +44,7 @@ export const SiteSummary = z.object({
 export type SiteSummary = z.infer<typeof SiteSummary>;
 
 const settings = {
+  time_zone: TimeZone.nullable().optional().describe("The place's time zone, by its name in the IANA database. Null for none."),
   sweep: z.strictObject(SweepSettings.shape).partial().optional()
     .describe("How often probes search for hosts by themselves, and how fast. Parts left out stay."),
   excluded: z.array(IpNetwork).max(4096).optional().describe("Addresses and networks that no probe of the site ever sends anything to."),

@@ -57,6 +57,7 @@ import * as alertActions from "./0067-alert-actions.ts";
 import * as eventHappenings from "./0068-event-happenings.ts";
 import * as changes from "./0069-changes.ts";
 import * as changesOfSites from "./0070-changes-of-sites.ts";
+import * as siteTimeZones from "./0071-site-time-zones.ts";
 
 /**
  * Every migration by name, applied in the order of the names. What a released one does to a database never changes; where two columns
@@ -121,4 +122,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0068-event-happenings": eventHappenings,
   "0069-changes": changes,
   "0070-changes-of-sites": changesOfSites,
+  "0071-site-time-zones": siteTimeZones,
 };

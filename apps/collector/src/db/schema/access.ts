@@ -19,6 +19,8 @@ export interface AccessTables {
     configuration_revision: Generated<number>;
     /** A list of networks that may be scanned beyond the probes' own subnets. */
     scan_networks: Generated<string>;
+    /** Of the IANA database. */
+    time_zone: string | null;
   };
   users: {
     id: string; tenant_id: string; username: string;

@@ -59,7 +59,7 @@ export function createSitesService({ store, audit, clock, onConfigured }: SitesD
 
     create: (actor, site) => store.transaction(async (trx) => {
       const row = await store.create(trx, {
-        id: createId(), tenant_id: actor.tenantId, name: site.name, created_at: toInstant(clock.now()),
+        id: createId(), tenant_id: actor.tenantId, name: site.name, created_at: toInstant(clock.now()), time_zone: site.time_zone ?? null,
         probe_configuration: JSON.stringify(changed(DEFAULT_SETTINGS, site)),
         scan_networks: JSON.stringify(plainNetworks(site.scan_networks ?? [])),
       }).catch((error: unknown) => { throw isDuplicate(error) ? nameTaken(site.name) : error; });
@@ -72,7 +72,8 @@ export function createSitesService({ store, audit, clock, onConfigured }: SitesD
         const before = await store.hold(trx, actor.tenantId, siteId);
         if (!before) throw notFound("site");
         const after = await store.update(trx, siteId, {
-          name: change.name ?? before.name, probe_configuration: JSON.stringify(changed(settingsOf(before), change)),
+          name: change.name ?? before.name, time_zone: change.time_zone === undefined ? before.time_zone : change.time_zone,
+          probe_configuration: JSON.stringify(changed(settingsOf(before), change)),
           scan_networks: change.scan_networks === undefined ? before.scan_networks : JSON.stringify(plainNetworks(change.scan_networks)),
           configuration_revision: before.configuration_revision + 1,
         }).catch((error: unknown) => { throw isDuplicate(error) ? nameTaken(change.name ?? "") : error; });
@@ -110,7 +111,7 @@ function changed(settings: ProbeSettings, { sweep = {}, excluded }: SiteUpdate):
 function toSite(row: SiteRow): Site {
   const { sweep, excluded } = settingsOf(row);
   return {
-    id: row.id, name: row.name, created_at: row.created_at, sweep, excluded, scan_networks: JSON.parse(row.scan_networks) as string[],
+    id: row.id, name: row.name, created_at: row.created_at, time_zone: row.time_zone, sweep, excluded, scan_networks: JSON.parse(row.scan_networks) as string[],
     configuration_revision: row.configuration_revision,
   };
 }

@@ -20,6 +20,7 @@ const DEFAULTS = {
   sweep: { enabled: true, interval_seconds: 300, packets_per_second: 200 },
   excluded: [],
   scan_networks: [],
+  time_zone: null,
   configuration_revision: 0,
 };
 
@@ -54,7 +55,18 @@ describe("a site", () => {
     expect((await audited())[0]).toMatchObject({ id: site.id, before: { name: "Store 12" }, after: { name: "Store 13" } });
   });
 
+  test("has a time zone where somebody has said it", async () => {
+    const { call } = await start();
+    const site = Site.parse((await call("POST", "", { name: "Store 12", time_zone: "Asia/Tokyo" })).body);
+    expect(site.time_zone).toBe("Asia/Tokyo");
+    const read = async (change: object) => Site.parse((await call("PUT", `/${site.id}`, change)).body).time_zone;
+    expect([await read({ name: "Store 13" }), await read({ time_zone: "America/Argentina/Buenos_Aires" }), await read({ time_zone: null })])
+      .toEqual(["Asia/Tokyo", "America/Argentina/Buenos_Aires", null]);
+  });
+
   test.each([
+    ["a time zone that is none", { name: "a", time_zone: "Europe/Atlantis" }, "time_zone"],
+    ["an offset for a time zone", { name: "a", time_zone: "+02:00" }, "time_zone"],
     ["no name", {}, "name"],
     ["an empty name", { name: "  " }, "name"],
     ["an unknown field", { name: "a", color: "red" }, "color"],

@@ -1,9 +1,9 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
-import { usePreferences } from "../../preferences/preferences.ts";
 import { Button } from "../../parts/button.tsx";
 import { showForeign } from "../../texts/foreign.tsx";
 import { formatAgo, formatMoment, useNow } from "../../texts/moment.tsx";
+import { useZone } from "../../texts/zone.tsx";
 import styles from "./drawing.module.css";
 import { BOX, heightOf, LABEL, type Layout, type Place } from "../placing/layout.ts";
 import type { Cable, Picture, Station } from "../picture.ts";
@@ -61,7 +61,7 @@ function useFit(frame: React.RefObject<HTMLDivElement | null>, layout: Layout): 
 
 function CableLine({ cable: { edge, upperPort, lowerPort }, line }: { readonly cable: Cable; readonly line: Layout["lines"][string] | undefined }) {
   const now = useNow();
-  const { zone } = usePreferences();
+  const zone = useZone();
   if (!line) return null;
   const { x, y } = line.label;
   const top = y - LABEL.height / 2;
