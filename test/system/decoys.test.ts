@@ -24,11 +24,12 @@ s.on("data", (d) => { const t = String(d); if (t.startsWith("220")) s.write("USE
 const TYPE = `const say = [["login: ", "backup\\r\\n"], ["Password: ", process.argv[1] + "\\r\\n"], ["$ ", "id\\r\\n"], ["$ ", "exit\\r\\n"]]; let seen = ""; const s = require("node:net").connect(2323, "${PROBE_BOX.lanAddress}");
 s.on("data", (d) => { seen += d; if (say.length > 0 && seen.includes(say[0][0])) { seen = ""; s.write(say.shift()[1]); } }); s.on("close", () => console.log(say.length));`;
 
-/** Answers LLMNR, NBNS and mDNS as poisoners do once it is given a line, and prints each name that it is asked for. */
-const POISON = `const dgram = require("node:dgram"); const own = process.argv[1]; const given = Buffer.from(own.split(".").map(Number)); let answers = false; process.stdin.on("data", () => { answers = true; });
+/** Answers LLMNR, NBNS and mDNS as poisoners do once it is given a line, over one version of IP, and prints each name that it is asked for. */
+const POISON = `const dgram = require("node:dgram"); const own = process.argv[1]; const isV6 = own.includes(":"); const given = Buffer.from([10, 77, 0, 66]); let answers = false; process.stdin.on("data", () => { answers = true; });
 const letters = (b) => Array.from({ length: 15 }, (_, n) => String.fromCharCode(b[13 + 2 * n] - 65 << 4 | b[14 + 2 * n] - 65)).join("").trim().toLowerCase();
-for (const [port, group] of [[5355, "224.0.0.252"], [5353, "224.0.0.251"], [137, null]]) { const s = dgram.createSocket({ type: "udp4", reuseAddr: true }); s.bind(port, () => group && s.addMembership(group, own));
-s.on("message", (q, from) => { if (q.length < 17 || q[2] & 0x80 || from.address === own) return; const end = q.indexOf(0, 12) + 5; console.log(port + " " + (port === 137 ? letters(q) : q.toString("latin1", 13, 13 + q[12]))); if (!answers) return;
+for (const [port, group] of isV6 ? [[5355, "ff02::1:3"], [5353, "ff02::fb"]] : [[5355, "224.0.0.252"], [5353, "224.0.0.251"], [137, null]]) {
+const s = dgram.createSocket({ type: isV6 ? "udp6" : "udp4", ipv6Only: isV6, reuseAddr: true }); s.bind(port, () => group && s.addMembership(group, isV6 ? "::%eth0" : own));
+s.on("message", (q, from) => { if (q.length < 17 || q[2] & 0x80 || from.address.split("%")[0] === own) return; const end = q.indexOf(0, 12) + 5; console.log(port + " " + (port === 137 ? letters(q) : q.toString("latin1", 13, 13 + q[12]))); if (!answers) return;
 const head = port === 137 ? [0x85, 0, 0, 0, 0, 1, 0, 0, 0, 0] : [0x84, 0, 0, 1, 0, 1, 0, 0, 0, 0];
 const tail = port === 137 ? Buffer.concat([q.subarray(12, 46), Buffer.from([0, 32, 0, 1, 0, 0, 0, 60, 0, 6, 0, 0]), given]) : Buffer.concat([q.subarray(12, end), Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 30, 0, 4]), given]);
 s.send(Buffer.concat([q.subarray(0, 2), Buffer.from(head), tail]), from.port, from.address); }); }`;
@@ -154,10 +155,14 @@ describe.skipIf(!canMakeLabs())("decoys of a site", () => {
     expect(files.filter((path) => readFileSync(path).includes("Grey-Plover-77"))).toEqual([]);
   });
 
+  const startPoisoner = (own: string) => {
+    const { path, args } = site.lab.inside("laptop", process.execPath, ["-e", POISON, own]);
+    return spawn(path, [...args], { stdio: ["pipe", "pipe", "inherit"] });
+  };
+
   test("decoys ask for names that no host has: a quiet network stays silent, a responder of real names too, and who answers is an alert", async () => {
     const address = /inet ([\d.]+)/.exec((await site.lab.exec("laptop", "ip", ["-4", "-o", "address", "show", "scope", "global"])).stdout)?.[1] ?? "";
-    const { path, args } = site.lab.inside("laptop", process.execPath, ["-e", POISON, address]);
-    const poisoner = spawn(path, [...args], { stdio: ["pipe", "pipe", "inherit"] });
+    const poisoner = startPoisoner(address);
     try {
       let asked = "";
       poisoner.stdout.setEncoding("utf8").on("data", (text: string) => (asked += text));
@@ -174,11 +179,31 @@ describe.skipIf(!canMakeLabs())("decoys of a site", () => {
       await decoys?.kill();
       await startDecoys();
       const hit = await waitFor("the poisoner", () => hits().find(({ stage }) => stage === "name_poisoning") ?? null);
-      expect(hit).toMatchObject({ source_ip: address, severity: "high", decoy: "files2", destination_ip: PROBE_BOX.lanAddress, mitre_techniques: ["T1557.001"], detail: expect.stringContaining(`gave ${address} for `) as string });
+      expect(hit).toMatchObject({ source_ip: address, severity: "high", decoy: "files2", destination_ip: PROBE_BOX.lanAddress, mitre_techniques: ["T1557.001"], detail: expect.stringContaining("gave 10.77.0.66 for ") as string });
       expect(hit.source_mac).toMatch(/^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$/);
       const alert = await waitFor("its alert", async () => (await alerts()).find(({ id }) => id === alertIdOf(site.probeId, hit.incident_id ?? "")) ?? null);
       expect(alert).toMatchObject({ type: "honeypot_hit", severity: "high", status: "open", device_ip: address });
       expect(hits().filter(({ stage }) => stage === "name_poisoning").map(({ source_ip: ip }) => ip)).toEqual([address]);
+    } finally {
+      poisoner.kill();
+    }
+  });
+
+  test("who answers over IPv6 alone is found, too, and with the MAC address that the site knows", async () => {
+    const address = /inet6 ([\da-f:]+)/.exec((await site.lab.exec("laptop", "ip", ["-6", "-o", "address", "show", "dev", "eth0", "scope", "link"])).stdout)?.[1] ?? "";
+    expect(address).toMatch(/^fe80:/);
+    const poisoner = startPoisoner(address);
+    try {
+      let asked = "";
+      poisoner.stdout.setEncoding("utf8").on("data", (text: string) => (asked += text));
+      poisoner.stdin.write("answer\n");
+      await decoys?.kill();
+      await startDecoys();
+      const ports = () => new Set([...asked.matchAll(/^(\d+) [a-z]{3,13}\d\d$/gm)].map(([, port]) => port));
+      await waitFor("both questions", () => ports().size === 2 || null);
+      const hit = await waitFor("the poisoner", () => hits().find(({ stage, source_ip: ip }) => stage === "name_poisoning" && ip === address) ?? null);
+      expect(hit).toMatchObject({ severity: "high", decoy: "files2", mitre_techniques: ["T1557.001"], detail: expect.stringContaining("gave 10.77.0.66 for ") as string, source_mac: laptop?.mac });
+      expect(hit.destination_ip).toMatch(/^fe80:/);
     } finally {
       poisoner.kill();
     }

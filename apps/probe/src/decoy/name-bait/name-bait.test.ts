@@ -1,4 +1,5 @@
 import { DNS_TYPE, encodeDns, encodeNetbiosAnswer, formatIp } from "@lanthorn/packets";
+import type { NetworkInterfaceInfo } from "node:os";
 import { expect, test } from "vitest";
 import { everyTruncation, seededMutations, seededRandom } from "../../../../../packages/packets/src/testing/hostile.ts";
 import { parseDecoysSettings } from "../settings.ts";
@@ -59,7 +60,18 @@ test("one decoy of each network asks; a network without a broadcast address has 
   const interfaces = { eth0: [own("192.0.2.9/24"), own("192.0.2.10/24")], eth1: [own("198.51.100.7/22"), own("203.0.113.1/32")] };
   const names = (addresses: readonly string[]) => baitingDecoys(addresses.map((address) => ({ name: address, address })), interfaces);
   expect(names(["192.0.2.10", "192.0.2.9", "198.51.100.7", "203.0.113.1", "203.0.113.2", "2001:db8::1"])).toEqual([
-    { decoy: "192.0.2.10", address: "192.0.2.10", broadcast: "192.0.2.255" }, { decoy: "198.51.100.7", address: "198.51.100.7", broadcast: "198.51.103.255" },
-    { decoy: "203.0.113.1", address: "203.0.113.1", broadcast: null },
+    { decoy: "192.0.2.10", address: "192.0.2.10", broadcast: "192.0.2.255", zone: null }, { decoy: "198.51.100.7", address: "198.51.100.7", broadcast: "198.51.103.255", zone: null },
+    { decoy: "203.0.113.1", address: "203.0.113.1", broadcast: null, zone: null },
   ]);
+});
+
+test("one decoy of each interface that has IPv6 asks there, too: from the link-local address, or from its own where there is none", () => {
+  const own = (family: "IPv4" | "IPv6", cidr: string) => ({ family, address: cidr.split("/")[0] ?? "", cidr, netmask: "", mac: "", internal: false, ...(family === "IPv6" && { scopeid: 2 }) }) as NetworkInterfaceInfo;
+  const interfaces = { eth0: [own("IPv4", "192.0.2.9/24"), own("IPv6", "2001:db8::9/64"), own("IPv6", "fe80::9/64")], eth1: [own("IPv6", "2001:db8:1::7/64")], eth2: [own("IPv4", "198.51.100.6/30")] };
+  const decoys = [{ name: "files2", address: "192.0.2.9" }, { name: "files6", address: "2001:DB8::9" }, { name: "db1", address: "2001:db8:1:0::7" }, { name: "print", address: "198.51.100.6" }];
+  expect(baitingDecoys(decoys, interfaces)).toEqual([
+    { decoy: "files2", address: "192.0.2.9", broadcast: "192.0.2.255", zone: null }, { decoy: "files2", address: "fe80::9", broadcast: null, zone: "eth0" },
+    { decoy: "db1", address: "2001:db8:1::7", broadcast: null, zone: "eth1" }, { decoy: "print", address: "198.51.100.6", broadcast: "198.51.100.7", zone: null },
+  ]);
+  expect(baitingDecoys([{ name: "files6", address: "2001:db8::9" }], interfaces)).toEqual([{ decoy: "files6", address: "fe80::9", broadcast: null, zone: "eth0" }]);
 });

@@ -1,5 +1,5 @@
 /** Asks now and then for names that no host has: who answers gives itself out as hosts that it is not, to get what others send them. */
-import { formatIp, formatPrefix, ipv4Bytes, ipv4Number, parsePrefix } from "@lanthorn/packets";
+import { formatIp, formatPrefix, ipv4Bytes, ipv4Number, isLinkLocalIp, parseIp, parsePrefix, withoutZone } from "@lanthorn/packets";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import type { NetworkInterfaceInfo } from "node:os";
 import type { Exemptions } from "../ladder/exemptions.ts";
@@ -31,16 +31,21 @@ export function openNameBait(settings: NameBaitSettings, deps: {
   const nextName = createBaitNames(random, deps.taken);
   let end: () => void = () => undefined;
   const stop = new Promise<void>((resolve) => (end = resolve));
-  const ask = async (protocol: NameBaitProtocol, network: BaitingDecoy) => {
-    const question = { id: 1 + Math.floor(random() * 0xfffe), label: nextName() };
+  const ask = async (protocol: NameBaitProtocol, network: BaitingDecoy, label: string) => {
+    const question = { id: 1 + Math.floor(random() * 0xfffe), label };
     try {
-      await askName(protocol, question, { network, clock, stop, onAnswer: (answer) => report(deps, { protocol, network, label: question.label, answer }) });
+      await askName(protocol, question, { network, clock, stop, onAnswer: (answer) => report(deps, { protocol, network, label, answer }) });
     } catch (error) {
       log.warn({ decoy: network.decoy, protocol, reason: describeError(error) }, "a name could not be asked for");
     }
   };
   const round = () => {
-    for (const network of deps.decoys()) for (const protocol of settings.protocols) void ask(protocol, network);
+    const networks = deps.decoys();
+    for (const protocol of settings.protocols) {
+      // As a host that looks for a name: the same one over both versions of IP.
+      const labels = new Map([...new Set(networks.map(({ decoy }) => decoy))].map((decoy) => [decoy, nextName()]));
+      for (const network of networks) void ask(protocol, network, labels.get(network.decoy) ?? nextName());
+    }
     wait(settings.interval_seconds * 1000 * (0.5 + random()));
   };
   let cancel: () => void = () => undefined;
@@ -63,15 +68,34 @@ function report({ exemptions, ladder, clock }: Parameters<typeof openNameBait>[1
   }, clock.now(), clock.monotonic());
 }
 
-/** @param decoys By name and address. @returns The first decoy of each network of IPv4 that an interface has now. */
-export function baitingDecoys(decoys: readonly { readonly name: string; readonly address: string }[], interfaces: NodeJS.Dict<readonly NetworkInterfaceInfo[]>): readonly BaitingDecoy[] {
-  const own = Object.values(interfaces).flatMap((all) => all ?? []);
+type OwnInterfaces = NodeJS.Dict<readonly NetworkInterfaceInfo[]>;
+
+/** @param decoys By name and address. @returns The first decoy of each network of IPv4 that an interface has now, and the first of each interface that has IPv6: that one asks from its link-local address, as hosts do. */
+export function baitingDecoys(decoys: readonly { readonly name: string; readonly address: string }[], interfaces: OwnInterfaces): readonly BaitingDecoy[] {
   const found = new Map<string, BaitingDecoy>();
   for (const { name, address } of decoys) {
-    const network = parsePrefix(own.find((one) => one.family === "IPv4" && one.address === address)?.cidr ?? "");
-    if (!network || found.has(formatPrefix(network))) continue;
-    const last = ipv4Number(network.bytes) + 2 ** (32 - network.length) - 1;
-    found.set(formatPrefix(network), { decoy: name, address, broadcast: network.length > 30 ? null : formatIp(ipv4Bytes(last)) });
+    const bytes = parseIp(withoutZone(address));
+    const text = bytes ? formatIp(bytes) : address;
+    for (const [zone, own = []] of Object.entries(interfaces)) {
+      const ip = own.find((one) => one.address === text);
+      if (!ip) continue;
+      const asking = [networkOf(ip), linkOf(zone, own, ip)].filter((one) => one !== null);
+      for (const [key, network] of asking) if (!found.has(key)) found.set(key, { decoy: name, ...network });
+    }
   }
   return [...found.values()];
+}
+
+/** @returns The network of an address of IPv4, as text, and how it is asked there. */
+function networkOf({ family, address, cidr }: NetworkInterfaceInfo): readonly [string, BaitNetwork] | null {
+  const network = family === "IPv4" ? parsePrefix(cidr ?? "") : null;
+  if (!network) return null;
+  const last = ipv4Number(network.bytes) + 2 ** (32 - network.length) - 1;
+  return [formatPrefix(network), { address, broadcast: network.length > 30 ? null : formatIp(ipv4Bytes(last)), zone: null }];
+}
+
+/** @param ip The decoy's own address there. @returns Null for an interface without IPv6. */
+function linkOf(zone: string, own: readonly NetworkInterfaceInfo[], ip: NetworkInterfaceInfo): readonly [string, BaitNetwork] | null {
+  const asking = own.find(({ family, address }) => family === "IPv6" && isLinkLocalIp(parseIp(address) ?? new Uint8Array())) ?? ip;
+  return asking.family === "IPv6" ? [zone, { address: asking.address, broadcast: null, zone }] : null;
 }

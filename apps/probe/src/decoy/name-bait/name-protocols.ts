@@ -19,9 +19,9 @@ export interface BaitQuestion {
 export interface NameProtocol {
   readonly title: string;
   readonly port: number;
-  /** Null: to the broadcast address of the network. */
-  readonly group: string | null;
-  /** Of IP, as the protocol has it. */
+  /** Null where a name is asked for by broadcast, over IPv4 alone. */
+  readonly groups: { readonly ipv4: string; readonly ipv6: string } | null;
+  /** The TTL of IPv4, and the hop limit of IPv6. */
   readonly timeToLive: number;
   encode(question: BaitQuestion): readonly Uint8Array[];
   /** @returns The address that an answer to this question gives for the name, as text; null for all else, negative answers too. */
@@ -33,14 +33,14 @@ const FILE_SERVER = 0x20;
 
 /** Each of them. Answers are read by the readers that discovery has for them. */
 export const NAME_PROTOCOLS: Readonly<Record<NameBaitProtocol, NameProtocol>> = {
-  llmnr: { title: "LLMNR", port: LLMNR_PORT, group: "224.0.0.252", timeToLive: 1, encode: ({ id, label }) => encodeBoth(id, label), readAnswer: (datagram, { id, label }) => readDnsAnswer(datagram, label, [id]) },
+  llmnr: { title: "LLMNR", port: LLMNR_PORT, groups: { ipv4: "224.0.0.252", ipv6: "ff02::1:3" }, timeToLive: 1, encode: ({ id, label }) => encodeBoth(id, label), readAnswer: (datagram, { id, label }) => readDnsAnswer(datagram, label, [id]) },
   nbns: {
-    title: "NBNS", port: NETBIOS_NAME_PORT, group: null, timeToLive: 64, encode: ({ id, label }) => [encodeNetbiosQuery({ id, name: { name: label.toUpperCase(), suffix: FILE_SERVER } })],
+    title: "NBNS", port: NETBIOS_NAME_PORT, groups: null, timeToLive: 64, encode: ({ id, label }) => [encodeNetbiosQuery({ id, name: { name: label.toUpperCase(), suffix: FILE_SERVER } })],
     readAnswer: readNetbiosAnswer,
   },
   // Who is asked from another port than 5353 answers to it, with the question's id; some answer to all, without one. RFC 6762 sections 6.7 and 18.1.
   mdns: {
-    title: "mDNS", port: DNS_PORT.multicast, group: "224.0.0.251", timeToLive: 255, encode: ({ id, label }) => encodeBoth(id, `${label}.local`),
+    title: "mDNS", port: DNS_PORT.multicast, groups: { ipv4: "224.0.0.251", ipv6: "ff02::fb" }, timeToLive: 255, encode: ({ id, label }) => encodeBoth(id, `${label}.local`),
     readAnswer: (datagram, { id, label }) => readDnsAnswer(datagram, `${label}.local`, [id, 0]),
   },
 };
