@@ -13,6 +13,9 @@ const CAPABILITIES = { leasing: 0x2, largeMtu: 0x4, distributed: 0x1 } as const;
 const CONTEXT = { integrity: 1, encryption: 2 } as const;
 const [SHA512, AES128_GCM] = [1, 2];
 const MAX_TRANSFER = 8 * 1024 * 1024;
+/** Of the old protocol's head: what Samba 4.17 sets in its answer, and what it repeats (Unicode, and that signatures are required). */
+const OLD_FLAGS = { answer: 0x80, anyCase: 0x08, always: 0x4003, repeated: 0x8010 } as const;
+const [NO_DIALECT, OLD_REFUSAL_OCTETS] = [0xffff, 37];
 /** Messages may be signed. */
 export const SECURITY_MODE = 1;
 
@@ -20,6 +23,20 @@ export const SECURITY_MODE = 1;
 export function readOldDialect(text: string): number | null {
   if (text.includes("SMB 2.???")) return ANY;
   return text.includes("SMB 2.002") ? OLDEST : null;
+}
+
+/** Samba's answer to a client that has no dialect of the new protocol: none is in common. Windows says nothing. @param message Of the old protocol, at least its head. @see MS-CIFS section 2.2.4.52.2 */
+export function encodeOldRefusal(message: Buffer): Buffer {
+  const answer = Buffer.alloc(OLD_REFUSAL_OCTETS);
+  message.copy(answer, 0, 0, 5);
+  answer[9] = OLD_FLAGS.answer | OLD_FLAGS.anyCase;
+  answer.writeUInt16LE(OLD_FLAGS.always | (message.readUInt16LE(10) & OLD_FLAGS.repeated), 10);
+  // Process and message, as they were asked.
+  message.copy(answer, 26, 26, 28);
+  message.copy(answer, 30, 30, 32);
+  answer[32] = 1;
+  answer.writeUInt16LE(NO_DIALECT, 33);
+  return answer;
 }
 
 /** @returns Null where there is none in common. */

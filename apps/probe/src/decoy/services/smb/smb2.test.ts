@@ -3,6 +3,7 @@ import { Socket } from "node:net";
 import { expect, test } from "vitest";
 import { seededMutations } from "../../../../../../packages/packets/src/testing/hostile.ts";
 import { createBaitDocuments } from "../../documents/bait-documents.ts";
+import type { Persona } from "../../personas/persona.ts";
 import { PERSONAS } from "../../personas/table.ts";
 import type { Peer, Stage } from "../service.ts";
 import { rc4 } from "../windows/rc4.ts";
@@ -18,14 +19,14 @@ const derive = (name: string, octets: number) => Buffer.alloc(octets, name.lengt
 const SHARE = `\\\\files2\\${sharesOf({ persona: PERSONAS.nas, hostname: "files2", derive })[0]?.name ?? ""}`;
 
 /** A client of a decoy that lets guests in, without a network between. */
-function connectGuest() {
+function connectGuest(persona: Persona = PERSONAS.nas) {
   const sent: Buffer[] = [];
   let isOver = false;
   const stream = new Socket();
   const peer: Pick<Peer, "end" | "now" | "random" | "reached" | "send" | "stream" | "took" | "tried"> = {
     send: (data) => void sent.push(Buffer.from(data as Buffer)), end: () => (isOver = true), stream, reached: () => undefined, took: () => undefined, tried: () => false, random: randomBytes, now: () => new Date(0),
   };
-  const stage: Pick<Stage, "derive" | "documents" | "hostname" | "persona" | "startedMs"> = { hostname: "files2", persona: PERSONAS.nas, documents: createBaitDocuments(derive), startedMs: 0, derive };
+  const stage: Pick<Stage, "derive" | "documents" | "hostname" | "persona" | "startedMs"> = { hostname: "files2", persona, documents: createBaitDocuments(derive), startedMs: 0, derive };
   const read = smb2(peer as Peer, stage as Stage);
   const say = (frame: Buffer): Buffer => {
     sent.length = 0;
@@ -181,4 +182,20 @@ test("hostile messages end nothing but their own connection: each is answered wi
     }
   }
   expect(answered).toBeGreaterThan(3000);
+});
+
+test("who speaks the old protocol alone is answered as Samba 4.17 answers, and as Windows: not at all", () => {
+  const dialects = Buffer.from("\u0002LANMAN1.0\0\u0002NT LM 0.12\0", "latin1");
+  const head = (flags: readonly number[]) => Buffer.from([0xff, 0x53, 0x4d, 0x42, 0x72, 0, 0, 0, 0, ...flags, ...Buffer.alloc(14), 0x40, 6, 0, 0, 1, 0]);
+  const asked = (flags: readonly number[]) => {
+    const message = Buffer.concat([head(flags), Buffer.from([0, dialects.length, 0]), dialects]);
+    return Buffer.concat([Buffer.from([0, 0, 0, message.length]), message]);
+  };
+  for (const [flags, answered] of [[[8, 1, 0], [0x88, 3, 0x40]], [[0x18, 0x53, 0xc8], [0x88, 0x13, 0xc0]]] as const) {
+    const { say, isOver } = connectGuest();
+    expect(say(asked(flags))).toEqual(Buffer.concat([head(answered), Buffer.from([1, 0xff, 0xff, 0, 0])]));
+    expect(isOver()).toBe(true);
+  }
+  const { say, isOver } = connectGuest(PERSONAS.windows);
+  expect([say(asked([8, 1, 0])).length, isOver()]).toEqual([0, true]);
 });

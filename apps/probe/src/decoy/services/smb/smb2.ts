@@ -4,9 +4,9 @@ import type { Peer, Service, Stage } from "../service.ts";
 import { control, type FileContext, listFolder, queryInfo, readFile, writeFile } from "./file-commands.ts";
 import { addToHash, createSmbLogins, type SmbSession } from "./login.ts";
 import { COMMAND, cut, done, encodeFrame, encodeResponse, FRAME_OCTETS, isSignedBy, pack, readRequests, refuse, type SmbRequest, type SmbResponse, STATUS } from "./message.ts";
-import { encodeNegotiation, readDialect, readOldDialect } from "./negotiate.ts";
+import { encodeNegotiation, encodeOldRefusal, readDialect, readOldDialect } from "./negotiate.ts";
 import { createSmbOpens, entriesOf, type SmbOpen, type SmbOpens } from "./opens.ts";
-import { type SmbShare, sharesOf } from "./shares.ts";
+import { isWindowsServer, type SmbShare, sharesOf } from "./shares.ts";
 
 const OLD = 0xff53_4d42;
 const OLD_NEGOTIATE = 0x72;
@@ -35,7 +35,10 @@ export const smb2: Service = (peer, stage) => {
     const message = frame.subarray(FRAME_OCTETS);
     if (message.length >= 33 && message.readUInt32BE(0) === OLD) {
       const dialect = message[4] === OLD_NEGOTIATE ? readOldDialect(message.toString("latin1", 32)) : null;
-      if (dialect === null) return end();
+      if (dialect === null) {
+        if (message[4] === OLD_NEGOTIATE && !isWindowsServer(stage.persona)) peer.send(encodeFrame([encodeOldRefusal(message)]));
+        return end();
+      }
       const request = { command: COMMAND.negotiate, messageId: 0n, processId: 0, treeId: 0, sessionId: 0n, credits: 1, isRelated: false, isSigned: false, body: message, whole: message };
       peer.send(encodeFrame([encodeResponse(request, { status: STATUS.success, body: encodeNegotiation(peer, stage, dialect) }, { hasNext: false, sign: null })]));
       return true;
