@@ -1,5 +1,6 @@
 /** Redis behind a password. @see https://redis.io/docs/latest/develop/reference/protocol-spec/ */
 import type { Peer, Service } from "../service.ts";
+import { faultOf } from "./redis-commands.ts";
 
 const MAX_WORDS = 64;
 const MAX_WORD_BYTES = 16 * 1024;
@@ -22,24 +23,46 @@ export const redis: Service = (peer) => {
   };
 };
 
-function answer(peer: Peer, [verb = "", ...words]: readonly string[]): void {
+/** In the order of Redis 6.0: what there is no such command for is said before a password is wanted. */
+function answer(peer: Peer, words: readonly string[]): void {
+  const [verb = "", ...rest] = words;
   const name = verb.toUpperCase();
   if (name === "QUIT") return peer.end("+OK\r\n");
-  if (name === "AUTH") {
-    if (words.length === 0 || words.length > 2) return peer.send("-ERR wrong number of arguments for 'auth' command\r\n");
-    const [username = "", given = ""] = words.length === 2 ? words : ["default", ...words];
-    peer.tried(username, given);
-    return peer.send("-WRONGPASS invalid username-password pair\r\n");
+  const fault = faultOf(words);
+  if (fault === null && name === "AUTH") return answerAuth(peer, rest);
+  if (fault === null && name === "HELLO") return answerHello(peer, rest);
+  if (!HARMLESS.has(name)) peer.reached("command", "", words.join(" ").slice(0, 256));
+  peer.send(fault === null ? "-NOAUTH Authentication required.\r\n" : `-ERR ${fault}\r\n`);
+}
+
+function answerAuth(peer: Peer, words: readonly string[]): void {
+  if (words.length > 2) return peer.send("-ERR syntax error\r\n");
+  const [username = "", given = ""] = words.length === 2 ? words : ["default", ...words];
+  refuse(peer, username, given);
+}
+
+/** As clients of this decade begin, with their password or without. */
+function answerHello(peer: Peer, [version = "", ...options]: readonly string[]): void {
+  if (version !== "2" && version !== "3") return peer.send("-NOPROTO unsupported protocol version\r\n");
+  for (let at = 0; at < options.length;) {
+    const [option = "", first, second] = options.slice(at, at + 3);
+    if (option.toUpperCase() === "AUTH" && first !== undefined && second !== undefined) return refuse(peer, first, second);
+    if (option.toUpperCase() !== "SETNAME" || first === undefined) return peer.send(`-ERR Syntax error in HELLO option '${option.replaceAll(/[\r\n]/g, " ")}'\r\n`);
+    at += 2;
   }
-  if (!HARMLESS.has(name)) peer.reached("command", "", [verb, ...words].join(" ").slice(0, 256));
-  peer.send("-NOAUTH Authentication required.\r\n");
+  peer.send("-NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time\r\n");
+}
+
+function refuse(peer: Peer, username: string, given: string): void {
+  peer.tried(username, given);
+  peer.send("-WRONGPASS invalid username-password pair\r\n");
 }
 
 /** An array of texts, or words in a line. @returns Null while it is not whole. */
 function readCommand(bytes: Buffer): { readonly words: readonly string[]; readonly octets: number } | "bad" | null {
   const end = bytes.indexOf("\n");
   if (end < 0) return null;
-  const first = bytes.toString("latin1", 0, end).trim();
+  const first = bytes.toString("utf8", 0, end).trim();
   if (!first.startsWith("*")) return { words: first.split(/\s+/).filter((word) => word !== ""), octets: end + 1 };
   const count = Number(first.slice(1));
   if (!Number.isInteger(count) || count > MAX_WORDS) return "bad";
