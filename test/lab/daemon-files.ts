@@ -48,9 +48,9 @@ export function nginxConf(plan: HostPlan): string {
 }
 
 export function snmpdConf(plan: HostPlan): string {
-  const names = [
-    `sysName ${plan.name}`, `sysDescr ${NATURES[plan.name]?.systemDescription ?? `${plan.name} of the lab`}`, "sysLocation lab",
-  ];
+  const description = `sysDescr ${NATURES[plan.name]?.systemDescription ?? `${plan.name} of the lab`}`;
+  // As Debian's own has none, the kernel is its description.
+  const names = [`sysName ${plan.name}`, ...(plan.isGuarded ? [] : [description]), "sysLocation lab"];
   return lines("agentaddress udp:161,udp6:161", "rocommunity public default", "rocommunity6 public default", ...names);
 }
 

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { bundleProgram } from "./bundle-program.ts";
 import { avahiConf, avahiService, dhcpScript, dnsmasqConf, nginxConf, snmpdConf } from "./daemon-files.ts";
 import type { DebianRoot } from "./debian-packages.ts";
+import { GUARDED_SSHD, GUARDED_STARTS } from "./guarded-starts.ts";
 import { lines } from "./lines.ts";
 import { type Daemon, type HostPlan, isServiceDaemon, type PlainDaemon } from "./host-plan.ts";
 import { SERVICE_STARTS } from "./service-starts.ts";
@@ -72,7 +73,7 @@ const DAEMON_STARTS: Readonly<Record<PlainDaemon, (box: BoxFiles) => DaemonStart
 
 export function daemonStart(daemon: Daemon, box: BoxFiles): DaemonStart {
   if (!isServiceDaemon(daemon)) return DAEMON_STARTS[daemon](box);
-  const { command, before = [], files = {} } = SERVICE_STARTS[daemon];
+  const { command, before = [], files = {} } = (box.plan.isGuarded && GUARDED_STARTS[daemon]) ?? SERVICE_STARTS[daemon];
   const inFolder = (text: string) => text.replaceAll("FOLDER", box.folder);
   const [name = "", ...args] = command;
   const { path, env } = installedCommand(name, box.packages);
@@ -163,10 +164,13 @@ function sshd(box: BoxFiles): DaemonStart {
     .map(([option, program]) => [option, join(box.packages.root, "usr/lib/openssh", program)] as const)
     .filter(([, path]) => existsSync(path))
     .map(([option, path]) => `${option} ${path}`);
+  const keys = box.plan.isGuarded ? ["rsa", "ecdsa", "ed25519"] : ["ed25519"];
   return {
     ...start,
-    files: { sshd_config: lines("Port 22", "HostKey /run/sshd/host_key", "PidFile none", "UsePAM no", ...helpers) },
-    before: ["mkdir -p /run/sshd", `${shellEnv(start.env)}${keygen} -q -t ed25519 -N '' -C '' -f /run/sshd/host_key`],
+    files: { sshd_config: lines(
+      "Port 22", ...keys.map((type) => `HostKey /run/sshd/${type}_key`), "PidFile none", "UsePAM no", ...(box.plan.isGuarded ? GUARDED_SSHD : []), ...helpers,
+    ) },
+    before: ["mkdir -p /run/sshd", ...keys.map((type) => `${shellEnv(start.env)}${keygen} -q -t ${type} -N '' -C '' -f /run/sshd/${type}_key`)],
   };
 }
 

@@ -25,6 +25,8 @@ export interface HostPlan {
   readonly filter?: "drop" | "reject" | "limit" | "answer";
   /** The kernel keeps silent about its addresses, and an answer to an ARP request comes this much later. */
   readonly lateArpMs?: number;
+  /** Its daemons want a password, and are set up as their Debian packages do it: what decoys claim to be. */
+  readonly isGuarded?: true;
   /** Every TCP port takes connections and no data. */
   readonly isTarpit?: boolean;
   /** Shell lines for its network, behind addresses and routes; `$net` is `/proc/sys/net`. */

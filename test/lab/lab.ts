@@ -66,6 +66,8 @@ export interface LabOptions {
    * `HOSTS` unless given.
    */
   readonly hosts?: readonly string[];
+  /** All of them are set up as `HostPlan.isGuarded` says. */
+  readonly areGuarded?: boolean;
   /** `SERVICE_HOSTS` and `HARD_HOSTS` are on the LAN, too: some 25 kinds of daemons more, whose packages are 150 MB. */
   readonly large?: boolean;
   /** The lab outlives this process. Otherwise it goes with the process that made it, even when that is killed. */
@@ -132,13 +134,13 @@ function locked<T>(id: string, work: () => Promise<T>): Promise<T> {
   return withFileLock({ file: filesOf(id).lock, waitSeconds: 120 }, work);
 }
 
-function choosePlans({ hosts: names, large = false }: Pick<LabOptions, "hosts" | "large">): readonly HostPlan[] {
+function choosePlans({ hosts: names, areGuarded = false, large = false }: Pick<LabOptions, "areGuarded" | "hosts" | "large">): readonly HostPlan[] {
   const all = [...HOSTS, ...SERVICE_HOSTS, ...HARD_HOSTS];
   const named = [...all, FLOOR_SWITCH_PLAN];
   const unknown = names?.find((name) => !named.some((plan) => plan.name === name));
   if (unknown !== undefined) throw new LabError("unknown-host", `the lab has no plan of a host "${unknown}"`);
-  if (names) return named.filter((plan) => names.includes(plan.name));
-  return large ? all : HOSTS;
+  const chosen = names ? named.filter((plan) => names.includes(plan.name)) : large ? all : HOSTS;
+  return areGuarded ? chosen.map((plan) => ({ ...plan, isGuarded: true })) : chosen;
 }
 
 function isWhole(state: LabState): boolean {
