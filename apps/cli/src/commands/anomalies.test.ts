@@ -59,7 +59,7 @@ test("what is normal is said of a device or a group, until a time or always", as
   await expect(sayNormal(connection, ID, { group: false, until: "soon", reason: "" }, 0)).rejects.toMatchObject({ code: "bad-option" });
 });
 
-test("of what probes learn, hours that were not learned are told where they report them", async () => {
+test("of what probes learn, hours that were not learned are named where they report them", async () => {
   const state = { learning: 2, active: 7, drifted: 0, frozen: 0, compared_hours: 30, distrusted_hours: 1, countries: 250 };
   const models = [{ name: "new", is_online: true, state: { ...state, thin_hours: 3 } }, { name: "older", is_online: false, state }, { name: "blind", is_online: true, state: null }];
   const answer = await listModels(connect({ listAnomalyModels: () => Promise.resolve(page(models)) }));

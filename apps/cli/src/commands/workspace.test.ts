@@ -13,7 +13,7 @@ const linesOf = (answer: Parameters<typeof formatAnswer>[0]) => formatAnswer(ans
 const [SITE, OTHER] = ["01939f6e-2a10-7c3e-8f00-000000000001", "01939f6e-2a10-7c3e-8f00-000000000002"] as const;
 const AT = "2026-11-20T08:00:00.000Z";
 
-test("what changed is told of all and of each site, the alerts by severity", async () => {
+test("what changed is counted of all and of each site, the alerts by severity", async () => {
   const asked: unknown[] = [];
   const none = { devices: { new: 0, gone: 0 }, alerts: { critical: 0, high: 0, medium: 0, low: 0, info: 0, resolved: 0 }, vulnerabilities: 0, configurations: 0, silent_probes: 0 };
   const some = { ...none, devices: { new: 3, gone: 1 }, alerts: { ...none.alerts, critical: 1, low: 12, resolved: 4 }, silent_probes: 1 };

@@ -9,7 +9,7 @@ export function holdSite(trx: Transaction<Schema>, tenantId: string, siteId: str
   return isHeld(trx.updateTable("sites").set((eb) => ({ name: eb.ref("name") })), tenantId, siteId);
 }
 
-/** The same by a write of one more revision of what its probes are told, for whoever changes a part of that. @returns False for a site that the tenant does not have. */
+/** The same by a write of one more revision of what its probes are to do, for whoever changes a part of that. @returns False for a site that the tenant does not have. */
 export function reviseSite(trx: Transaction<Schema>, tenantId: string, siteId: string): Promise<boolean> {
   return isHeld(trx.updateTable("sites").set((eb) => ({ configuration_revision: eb("configuration_revision", "+", 1) })), tenantId, siteId);
 }

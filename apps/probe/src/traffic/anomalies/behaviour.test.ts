@@ -150,10 +150,10 @@ test("a burst of one second is missing of an hour as one second, however many ho
 
 test("a burst of hosts outside that nobody knows stops no learning", async () => {
   const { live, flows, behaviour, see } = await openSite();
-  const strangers = (seconds: number) => Array.from({ length: 20_000 }, (_, turn) =>
+  const outsiders = (seconds: number) => Array.from({ length: 20_000 }, (_, turn) =>
     conversation(seconds, { ip: `198.18.${turn >> 8}.${turn & 255}`, mac: "02:00:00:00:00:01" }, { ip: LAPTOP.ip, mac: LAPTOP.mac, port: 443 }, false)).flat();
   live({ from: 0, to: 1 + 10.05 / 24 });
-  see(strangers(BEGIN + DAY + 10 * 3600 + 200));
+  see(outsiders(BEGIN + DAY + 10 * 3600 + 200));
   live({ from: 1 + 10.1 / 24, to: 1 + 11.1 / 24 });
   flows.tick?.(0);
   expect(behaviour.counters()?.flows_left_out).toBeGreaterThan(1000);

@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
 import { ANOMALY_KINDS, type Lifecycle, LIFECYCLES } from "@lanthorn/contract";
-import { type AnomalyListOptions, listAnomalies, listModels, listNormal, type NormalOptions, sayNormal, showAnomaly, takeBackNormal } from "../commands/anomalies.ts";
-import { changeModel, listModelDevices, type ModelChange, showBehaviour } from "../commands/behaviour.ts";
-import type { GroupDependencies } from "./group.ts";
+import { type AnomalyListOptions, listAnomalies, listModels, listNormal, type NormalOptions, sayNormal, showAnomaly, takeBackNormal } from "../../commands/anomalies.ts";
+import { changeModel, listModelDevices, type ModelChange, showBehaviour } from "../../commands/behaviour.ts";
+import type { GroupDependencies } from "../group.ts";
 
 /** `anomalies …`. */
 export function addAnomalyCommands(program: Command, { answering, clock }: GroupDependencies): void {

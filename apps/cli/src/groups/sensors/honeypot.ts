@@ -2,8 +2,8 @@ import { HONEYPOT_STAGES } from "@lanthorn/contract";
 import { type Command, Option } from "commander";
 import {
   exempt, type ExemptOptions, type HoneypotSessionsOptions, listExemptions, listHoneypotFiles, listHoneypots, listHoneypotSessions, proposeHoneypots, replayHoneypotSession, showHoneypotSession, testHoneypot, unexempt,
-} from "../commands/honeypot.ts";
-import type { GroupDependencies } from "./group.ts";
+} from "../../commands/honeypot.ts";
+import type { GroupDependencies } from "../group.ts";
 
 const SITE = ["--site <site>", "at one site, by its name or id"] as const;
 

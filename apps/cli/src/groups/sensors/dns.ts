@@ -2,10 +2,10 @@ import { type Command, Option } from "commander";
 import { DNS_LIST_FORMATS, DNS_QUERY_LEVELS } from "@lanthorn/contract";
 import {
   addDnsPolicy, addDnsRule, allowName, checkName, disallowName, type DnsPolicyOptions, type DnsScopeOptions, listAllowed, listDnsPolicies, listDnsRules, pauseFiltering, removeDnsPolicy, removeDnsRule, resumeFiltering, setPolicyMode,
-} from "../commands/dns.ts";
-import { activateDnsVersion, addDnsList, type DnsListOptions, listDnsLists, listDnsVersions, removeDnsList, updateDnsList } from "../commands/dns-lists.ts";
-import { type DnsQueriesOptions, listDnsQueries, listQuerySettings, NO_WISH, setQuerySettings, showDnsStats } from "../commands/dns-queries.ts";
-import type { GroupDependencies } from "./group.ts";
+} from "../../commands/dns.ts";
+import { activateDnsVersion, addDnsList, type DnsListOptions, listDnsLists, listDnsVersions, removeDnsList, updateDnsList } from "../../commands/dns-lists.ts";
+import { type DnsQueriesOptions, listDnsQueries, listQuerySettings, NO_WISH, setQuerySettings, showDnsStats } from "../../commands/dns-queries.ts";
+import type { GroupDependencies } from "../group.ts";
 
 /** `dns …`. */
 export function addDnsCommands(program: Command, dependencies: GroupDependencies): void {

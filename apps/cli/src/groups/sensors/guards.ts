@@ -1,9 +1,9 @@
 import { GUARD_KINDS } from "@lanthorn/contract";
 import { type Command, Option } from "commander";
-import { showCoverage } from "../commands/coverage.ts";
-import { allow, type AllowOptions, disallow, learnGuards, listExceptions, showGuards } from "../commands/guards.ts";
-import { GUARD_SETTING_FORMS, setGuards } from "../commands/guards-set.ts";
-import type { GroupDependencies } from "./group.ts";
+import { showCoverage } from "../../commands/coverage.ts";
+import { allow, type AllowOptions, disallow, learnGuards, listExceptions, showGuards } from "../../commands/guards.ts";
+import { GUARD_SETTING_FORMS, setGuards } from "../../commands/guards-set.ts";
+import type { GroupDependencies } from "../group.ts";
 
 const SITE = ["--site <site>", "the site's name or id; may be left out where there is only one"] as const;
 

@@ -2,9 +2,9 @@ import { type Command, Option } from "commander";
 import {
   activateVersion, addRuleset, listIdsSuppressions, listRules, listRulesets, listVersions, type NetworksOptions, removeRuleset, type RuleOptions, type RulesetOptions, showIdsStats, showRule, siteNetworks,
   suppressAlerts, type SuppressOptions, unsuppressAlerts, updateRuleset,
-} from "../commands/ids.ts";
-import { testRule, type TestOptions } from "../commands/ids-test.ts";
-import type { GroupDependencies } from "./group.ts";
+} from "../../commands/ids.ts";
+import { testRule, type TestOptions } from "../../commands/ids-test.ts";
+import type { GroupDependencies } from "../group.ts";
 
 /** `ids …`. */
 export function addIdsCommands(program: Command, dependencies: GroupDependencies): void {
