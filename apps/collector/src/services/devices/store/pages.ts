@@ -55,7 +55,7 @@ export function createReadPage(reads: Kysely<Schema>, { wanted: wantedOf, matche
     const { field, descending, limit, from } = page;
     const column = SORT_COLUMNS[field];
     const isWalk = await isWalked(wanted, found, field, limit + (typeof from === "number" ? from : 0));
-    const matched = found.ids ? reads.selectFrom("devices").where("id", "in", found.ids) : matches(wanted, isWalk ? column : undefined);
+    const matched = found.ids ?? matches(wanted, isWalk ? column : undefined);
     // The empty ones are the last of a descending order by themselves, and of an ascending one a list of their own.
     if (descending || !EMPTY_LAST.has(field)) return readRows(reads, matched, { ...page, isWalk });
     const value = isWalk ? sql.ref<string>(column) : sql<string>`${sql.ref(column)} || ''`;

@@ -152,8 +152,7 @@ async function readAll(tenant: string) {
 const ORDERS = (["ip", "-ip", "hostname", "-hostname", "-last_seen", "vendor", "-vendor"] as const).map((sort) =>
   ({ field: sort.replace("-", "") as DeviceSortField, descending: sort.startsWith("-") }));
 
-describe.each([["looked up", undefined], ["walked", 0]] as const)("a search whose hits are %s", (_, narrowTo) => {
-  const limits = narrowTo === undefined ? {} : { narrowTo };
+describe.each([["looked up", {}], ["listed", { narrowTo: 0 }], ["walked", { narrowTo: 0, listTo: 0 }]] as const)("a search whose hits are %s", (_, limits) => {
 
   test.each([["a large tenant", big], ["a small one", small]])("finds in %s what a look at every text finds, whatever the text", async (__, tenant) => {
     const page = createReadPage(database.reads, createMatches(database.reads, limits));

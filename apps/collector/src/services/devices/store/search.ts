@@ -22,6 +22,8 @@ export interface Search {
 export interface SearchLimits {
   /** Rows of the index up to which looking up each is faster than reading all that a tenant has. */
   readonly narrowTo?: number;
+  /** Devices up to which those found by a search and other filters are kept in a list. */
+  readonly listTo?: number;
 }
 
 /** Measured at 100,000 devices. */
