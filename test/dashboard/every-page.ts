@@ -2,6 +2,7 @@ import type { ProbeEvent } from "@lanthorn/contract";
 import { toInstant } from "@lanthorn/runtime";
 import { waitFor } from "../lab/wait-for.ts";
 import type { Collector } from "../system/deployment.ts";
+import { importFeeds, nvdFile, nvdRecord } from "../system/feeds.ts";
 import { LAN } from "./working-probe.ts";
 import { HOSTILE } from "./world.ts";
 
@@ -14,7 +15,9 @@ export function longText(length: number): string {
 }
 
 /** Gives every page something to show (backups need a recipient), with hostile texts as long as the API takes them wherever a person or a device may name something. */
-export async function fillEveryPage({ rest }: Collector): Promise<void> {
+export async function fillEveryPage(collector: Collector): Promise<void> {
+  const { rest } = collector;
+  await importFeeds(collector, { "nvd.json": nvdFile([nvdRecord("CVE-2020-1001", "acme:httpd", "99.0", 9.8, longText(4000)), nvdRecord("CVE-2020-1002", "acme:httpd", "99.0", 5)]) });
   const site = (await rest.listSites()).data[0]?.id ?? "";
   await rest.updateSite(site, { name: longText(255) });
   await rest.createSite({ name: "<b>second</b> site\u202E" });
@@ -34,6 +37,7 @@ export async function fillEveryPage({ rest }: Collector): Promise<void> {
   const scan = await rest.startScan({ target: LAN, profile: "standard", site_id: site });
   const { id: capture } = await rest.startPcap({ filter: "host 10.9.0.66 and udp port 53", site_id: site });
   await rest.stopPcap(capture);
+  await waitFor("the vulnerabilities", async () => ((await rest.listAffectedCves({ confidence: "confirmed,likely" })).meta.total === 2 ? true : null));
   await waitFor("the scan", async () => ((await rest.readScan(scan.id)).status === "completed" ? true : null));
   await waitFor("the backup", async () => ((await rest.readBackup(backup)).status === "completed" ? true : null));
   await waitFor("the capture", async () => ((await rest.readPcap(capture)).state === "ready" ? true : null));

@@ -10,6 +10,9 @@ import { createWorkingProbe } from "./working-probe.ts";
 /** Names as an attacker would choose them. */
 export const HOSTILE = ['<img src=x onerror="document.title=1">', "<script>document.title=1</script>", "in\u202Evoice\u2066", "{{7*7}}${7*7}", "a".repeat(255)];
 export const ATTACKER = { ip: "10.9.0.66", mac: "02:00:5e:10:00:66" };
+const HOSTILE_SOFTWARE = {
+  vendor: "<b>acme</b>", product: "<img src=x>httpd", version: "<i>1.0</i>\u202E", edition: "<u>pro</u>", distribution: "<b>distribution</b>", package_version: "", confidence: 0.9,
+};
 
 /** Enrolls a probe that says what hostile hosts would make it say (a name, a banner, an attack) and does what it is commanded. Returns when the collector has it. @param options.readsTraffic Whether it says that it reads traffic at an access port. */
 export async function sayHostile(collector: Collector, { readsTraffic = false } = {}): Promise<SimulatedProbe> {
@@ -48,7 +51,9 @@ function hostileEvents(at: string): readonly ProbeEvent[] {
     ] } },
     { type: "port_found", occurred_at: at, data: {
       ...ATTACKER, port: 80, protocol: "tcp", state: "open", service: "http", version: "<script>1</script>", banner: `</code><img src=x>\u202E${"b".repeat(4000)}`, scan_id: null,
+      software: { ...HOSTILE_SOFTWARE, version: "1.0", cpe: "cpe:2.3:a:acme:httpd:1.0:*:*:*:*:*:*:*" },
     } },
+    { type: "host_software", occurred_at: at, data: { ...ATTACKER, software: [{ ...HOSTILE_SOFTWARE, product: "<script>firmware</script>\u202E", cpe: "", source: "snmp" }] } },
     { type: "rogue_detected", occurred_at: at, data: {
       kind: "arp_spoofing", severity: "critical", ...ATTACKER, expected_macs: ["02:00:5e:10:00:01"], vlan_id: null, subject: "<svg onload=document.title=1>",
       detail: `<img src=x onerror=document.title=1>\u202E${"c".repeat(900)}`, facts: { "<b>fact</b>": "<u>value</u>" },

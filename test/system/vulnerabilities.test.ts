@@ -1,31 +1,12 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { DeviceProfile } from "@lanthorn/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HOSTS, LAN } from "../lab/host-plan.ts";
-import { tryCommand } from "../lab/run-command.ts";
 import { canMakeLabs } from "../lab/testing.ts";
 import { waitFor } from "../lab/wait-for.ts";
-import { COLLECTOR } from "./deployment.ts";
+import { importFeeds, nvdFile, nvdRecord } from "./feeds.ts";
 import { openSite, type Site } from "./site.ts";
 
 const [PATCHED, EXPLOITED, OF_NAMES, OF_WEB, OLD] = ["CVE-2020-1001", "CVE-2020-1002", "CVE-2020-1003", "CVE-2020-1004", "CVE-2020-1005"];
-
-/** A record in the form of NVD's API: all versions before one are vulnerable. */
-const record = (id: string, product: string, before: string, score: number) => ({
-  cve: {
-    id, published: "2020-01-01T00:00:00.000", lastModified: "2020-01-02T00:00:00.000", vulnStatus: "Analyzed",
-    descriptions: [{ lang: "en", value: `A flaw in ${product} before ${before}.` }],
-    metrics: {
-      cvssMetricV31: [{
-        source: "nvd@nist.gov", type: "Primary",
-        cvssData: { version: "3.1", vectorString: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H", baseScore: score, baseSeverity: score >= 7 ? "HIGH" : "MEDIUM" },
-      }],
-    },
-    configurations: [{ nodes: [{ operator: "OR", negate: false, cpeMatch: [{ vulnerable: true, criteria: `cpe:2.3:a:${product}:*:*:*:*:*:*:*:*`, versionEndExcluding: before }] }] }],
-    references: [{ url: `https://example.org/${id}`, tags: ["Vendor Advisory"] }],
-  },
-});
 
 describe.skipIf(!canMakeLabs())("services that a probe has found, and a CVE database that names them", () => {
   let site: Site;
@@ -49,15 +30,6 @@ describe.skipIf(!canMakeLabs())("services that a probe has found, and a CVE data
       const profile: DeviceProfile | null = id === undefined ? null : await site.collector.rest.readDevice(id);
       return profile?.ports.some((one) => one.port === port && one.software !== null) ? profile : null;
     }, { everyMs: 1000 });
-  const importFiles = async (files: Readonly<Record<string, unknown>>) => {
-    const paths = Object.entries(files).map(([name, content]) => {
-      const path = join(site.collector.dataDir, name);
-      writeFileSync(path, JSON.stringify(content));
-      return path;
-    });
-    const result = await tryCommand(process.execPath, [COLLECTOR, "feeds", "import", "--json", ...paths], { env: { LANTHORN_DATA_DIR: site.collector.dataDir } });
-    expect([result.code, result.stderr]).toEqual([0, ""]);
-  };
 
   test("are affected where the distribution has not patched them, with service and port, and raise one alert a product", async () => {
     const { rest } = site.collector;
@@ -66,14 +38,11 @@ describe.skipIf(!canMakeLabs())("services that a probe has found, and a CVE data
     await profileOf("web", 80);
     const build = gateway.ports.find(({ port }) => port === 22)?.software?.package_version ?? "";
     expect(build).toMatch(/^1:\d+\.\d+p\d+-/);
-    await importFiles({
-      "nvd.json": {
-        format: "NVD_CVE", version: "2.0", resultsPerPage: 5, startIndex: 0, totalResults: 5,
-        vulnerabilities: [
-          record(PATCHED, "openbsd:openssh", "99.0", 9), record(EXPLOITED, "openbsd:openssh", "99.0", 7.5), record(OF_NAMES, "thekelleys:dnsmasq", "99", 7),
-          record(OF_WEB, "f5:nginx", "99", 6), record(OLD, "openbsd:openssh", "2.0", 10),
-        ],
-      },
+    await importFeeds(site.collector, {
+      "nvd.json": nvdFile([
+        nvdRecord(PATCHED, "openbsd:openssh", "99.0", 9), nvdRecord(EXPLOITED, "openbsd:openssh", "99.0", 7.5), nvdRecord(OF_NAMES, "thekelleys:dnsmasq", "99", 7),
+        nvdRecord(OF_WEB, "f5:nginx", "99", 6), nvdRecord(OLD, "openbsd:openssh", "2.0", 10),
+      ]),
       "debian.json": {
         openssh: Object.fromEntries([[PATCHED, build], [EXPLOITED, "1:99.0p1-1"]].map(([id = "", fixed]) => [id, {
           description: "", releases: Object.fromEntries(["bookworm", "trixie"].map((release) => [release, { status: "resolved", fixed_version: fixed, urgency: "not yet assigned" }])),

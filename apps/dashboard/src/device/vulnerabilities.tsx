@@ -1,11 +1,9 @@
 import type { DeviceProfile } from "@lanthorn/contract";
 import { count } from "../texts/count.ts";
 import { Foreign } from "../texts/foreign.tsx";
-import { Mark } from "../parts/mark.tsx";
+import { SeverityMark } from "../parts/mark.tsx";
 import { Panel } from "../parts/page.tsx";
 import { Table } from "../fields/table.tsx";
-
-const TONES = { critical: "critical", high: "bad", medium: "warn", low: "calm", none: "calm" } as const;
 
 /** Known vulnerabilities: those that count first. */
 export function Vulnerabilities({ cves }: { readonly cves: DeviceProfile["cves"] }) {
@@ -15,7 +13,7 @@ export function Vulnerabilities({ cves }: { readonly cves: DeviceProfile["cves"]
         {cves.map((cve) => (
           <tr key={`${cve.cve_id} ${cve.product} ${cve.matched_port}`}>
             <td><code>{cve.cve_id}</code></td>
-            <td>{cve.severity === null ? "not rated" : <Mark tone={TONES[cve.severity]}>{cve.severity}</Mark>}</td>
+            <td>{cve.severity === null ? "not rated" : <SeverityMark severity={cve.severity} />}</td>
             <td><Foreign text={`${cve.product} ${cve.version}`} longest={80} />{cve.matched_port === null ? "" : ` at port ${cve.matched_port}`}</td>
             <td>{cve.confidence}</td><td>{cve.status}</td>
           </tr>
