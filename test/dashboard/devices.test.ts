@@ -90,9 +90,9 @@ test("a facet's count is the list's total once it is clicked, and a second click
 
 test("a view whose filter is not understood is said to be so, with what to do, in the list of views and where it is the default", async () => {
   const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
   const view = await collector.rest.createView({ list: "devices", name: "Toasters", filter: "type:printer" });
   await collector.rest.updatePreferences({ default_views: { devices: view.id } });
+  await logIn(page, collector.url, ADMIN);
   const newer = { ...view, filter: "type:toaster" };
   // As a collector answers that was updated while the page was open.
   await page.route(/\/api\/v1\/views\?/, (route) => route.fulfill({ json: { data: [newer], meta: { total: 1, page: 1, per_page: 1000, next_cursor: null } } }));
