@@ -32,13 +32,16 @@ const FILES: Readonly<Record<string, (state: ShellState) => string>> = {
   "/etc/os-release": () => "PRETTY_NAME=\"Debian GNU/Linux 11 (bullseye)\"\nNAME=\"Debian GNU/Linux\"\nVERSION_ID=\"11\"\nVERSION=\"11 (bullseye)\"\nVERSION_CODENAME=bullseye\nID=debian\nHOME_URL=\"https://www.debian.org/\"\n",
   "/etc/issue": () => "Debian GNU/Linux 11 \\n \\l\n\n",
   "/etc/debian_version": () => "11.11\n",
+  "/etc/host.conf": () => "multi on\n",
+  "/etc/ld.so.conf": () => "include /etc/ld.so.conf.d/*.conf\n\n",
+  "/etc/nsswitch.conf": () => "passwd:         files systemd\ngroup:          files systemd\nshadow:         files\ngshadow:        files\n\nhosts:          files dns\nnetworks:       files\n\nprotocols:      db files\nservices:       db files\nethers:         db files\nrpc:            db files\n",
   "/etc/hostname": ({ stage }) => `${stage.hostname}\n`,
   "/proc/version": () => "Linux version 5.10.0-33-amd64 (debian-kernel@lists.debian.org) (gcc-10 (Debian 10.2.1-6) 10.2.1 20210110, GNU ld (GNU Binutils for Debian) 2.35.2) #1 SMP Debian 5.10.226-1 (2024-10-03)\n",
   "/proc/cpuinfo": () => "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 158\nmodel name\t: Intel(R) Core(TM) i3-8100 CPU @ 3.60GHz\nstepping\t: 11\ncpu MHz\t\t: 3600.000\ncache size\t: 6144 KB\n\n",
 };
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "/": ["bin", "boot", "dev", "etc", "home", "lib", "lib64", "media", "mnt", "opt", "proc", "root", "run", "sbin", "srv", "sys", "tmp", "usr", "var"], "/tmp": [], "/root": [], "/opt": [], "/srv": [], "/var/tmp": [], "/dev/shm": [],
-  "/etc": ["debian_version", "hostname", "issue", "os-release", "passwd", "shadow", "ssh"], "/var": ["backups", "cache", "lib", "log", "tmp", "www"], "/home": [],
+  "/etc": ["debian_version", "host.conf", "hostname", "issue", "ld.so.conf", "nsswitch.conf", "os-release", "passwd", "shadow", "ssh"], "/var": ["backups", "cache", "lib", "log", "tmp", "www"], "/home": [],
 };
 const KERNEL = "Linux %h 5.10.0-33-amd64 #1 SMP Debian 5.10.226-1 (2024-10-03) x86_64 GNU/Linux";
 
@@ -71,6 +74,12 @@ export function namesAt(path: string, state: ShellState): readonly string[] | nu
   if (!isFolder(path, state)) return null;
   const own = path === homeOf(state.username) ? state.stage.documents.map(({ name }) => name) : [];
   return [...(path === "/home" && !isRoot(state.username) ? [state.username] : FOLDERS[path] ?? []), ...own];
+}
+
+/** Whether the folder above shows it. @param path A whole one. */
+export function isListed(path: string, state: ShellState): boolean {
+  const slash = path.lastIndexOf("/");
+  return namesAt(path.slice(0, slash) || "/", state)?.includes(path.slice(slash + 1)) === true;
 }
 
 /** @param path A whole one. @returns Null where there is no file that may be read. */

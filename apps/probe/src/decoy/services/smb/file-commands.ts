@@ -4,6 +4,7 @@ import { encodeFileInfo, encodeList, encodeVolumeInfo, isListKind } from "./file
 import { cut, HEADER_OCTETS, pack, refuse, type SmbRequest, type SmbResponse, STATUS } from "./message.ts";
 import { capabilitiesOf, SECURITY_MODE, serverId } from "./negotiate.ts";
 import type { SmbEntries, SmbOpen } from "./opens.ts";
+import { fitsWildcards, type WildcardPart } from "../wildcards.ts";
 import type { SmbPipe } from "./srvsvc.ts";
 
 /** By whom, and where. */
@@ -89,19 +90,13 @@ export function listFolder(request: SmbRequest, open: SmbOpen, { peer, entries: 
 
 /** Whether a name fits a pattern of `*` and `?`, and of what DOS had for them. @see MS-FSCC section 2.1.4.4 */
 export function matches(pattern: string, name: string): boolean {
-  const [wanted, given] = [pattern.toLowerCase(), name.toLowerCase()];
-  let [at, star, mark] = [0, -1, 0];
-  let next = 0;
-  while (next < given.length) {
-    const letter = wanted[at];
-    if (letter === "*" || letter === "<") [star, mark, at] = [at, next, at + 1];
-    else if (letter !== undefined && (letter === given[next] || letter === "?" || letter === ">" || (letter === '"' && given[next] === "."))) [at, next] = [at + 1, next + 1];
-    else if (star >= 0) {
-      mark += 1;
-      [at, next] = [star + 1, mark];
-    } else return false;
-  }
-  return /^[*<]*$/.test(wanted.slice(at));
+  return fitsWildcards(pattern.toLowerCase().split("").map(toPart), name.toLowerCase());
+}
+
+function toPart(letter: string): WildcardPart {
+  if (letter === "*" || letter === "<") return "run";
+  if (letter === "?" || letter === ">") return () => true;
+  return letter === '"' ? (given) => given === '"' || given === "." : (given) => given === letter;
 }
 
 /** @see MS-SMB2 sections 2.2.37 and 2.2.38 */

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, type ClientChannel, type SFTPWrapper } from "ssh2";
@@ -77,6 +77,15 @@ test.each([["SFTP", [], "/tmp/tool-new"], ["the old protocol", ["-O"], "/tmp/too
   expect(fetched.toString()).toMatch(/^# ref [0-9A-F]{16}\r\nsystem,user,password,owner/);
   await expect.poll(() => fileNamed(name)).toMatchObject({ sha256: sha256(fetched), octets: fetched.length, direction: "read" });
   expect((await run("scp", [...flags, `${HOST}:nothing`, "none"])).said).toMatch(/No such file/);
+}, 60_000);
+
+test.each([["SFTP", []], ["the old protocol", ["-O"]]] as const)("scp by %s: a pattern fetches all that fit it, and what fits none is no file", async (_, flags) => {
+  const target = mkdtempSync(join(folder, "globs-"));
+  expect(await run("scp", [...flags, `${HOST}:/etc/[h-n]*.conf`, target])).toMatchObject({ code: 0 });
+  expect(readdirSync(target).toSorted()).toEqual(["host.conf", "ld.so.conf", "nsswitch.conf"]);
+  expect((await run("scp", [...flags, `${HOST}:*v?.csv`, target])).code).toBe(0);
+  expect(readdirSync(target).some((name) => /^accounts-v\d\.csv$/.test(name))).toBe(true);
+  expect(await run("scp", [...flags, `${HOST}:/etc/*.none`, target])).toMatchObject({ code: 1, said: expect.stringMatching(/No such file/) as string });
 }, 60_000);
 
 test("sftp goes about as on a small machine; what would change something is refused, and a file above the limit is not taken", async () => {

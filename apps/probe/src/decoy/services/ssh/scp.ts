@@ -1,7 +1,8 @@
 /** The old protocol of scp for who was let in with bait: what is sent is kept as evidence, and documents are given. @see scp.c of OpenSSH, sink() and source() */
 import type { ServerChannel } from "ssh2";
 import { type ComingFile, MAX_FILE_BYTES } from "../../evidence/file-store.ts";
-import { contentAt, createShellState, namesAt, resolvePath, type ShellState } from "../shell/answers.ts";
+import { contentAt, createShellState, type FoundFile, isListed, namesAt, resolvePath, type ShellState } from "../shell/answers.ts";
+import { expandGlob } from "../shell/globs.ts";
 import { createBoundedSend } from "./bounded-send.ts";
 import type { SftpGuest } from "./sftp.ts";
 
@@ -13,19 +14,27 @@ const MAX_LINES = 256;
 /** As `C0644 12 name`. */
 const FILE_LINE = /^C[0-7]{4} (\d{1,15}) ([^/]{1,255})$/;
 
-/** @param command As it is given to a shell. @returns Its mode and path; null where it is not scp's other side. */
-export function readScpCommand(command: string): { readonly isSink: boolean; readonly path: string } | null {
+/** @param command As it is given to a shell. @returns Its mode and paths, of which a sink has one; null where it is not scp's other side. */
+export function readScpCommand(command: string): ScpCommand | null {
   const [name, ...words] = command.trim().split(/\s+/, 16);
   if (name !== "scp") return null;
   const flags = words.filter((word) => /^-\w+$/.test(word)).join("");
-  const path = words.findLast((word) => !word.startsWith("-"))?.replaceAll(/['"]/g, "") ?? ".";
-  return /[tf]/.test(flags) ? { isSink: flags.includes("t"), path } : null;
+  const isSink = flags.includes("t");
+  const paths = words.filter((word) => !word.startsWith("-")).map((word) => word.replaceAll(/['"]/g, "")).slice(isSink ? -1 : 0);
+  return /[tf]/.test(flags) ? { isSink, paths: paths.length === 0 ? ["."] : paths } : null;
+}
+
+/** What scp asked its other side for. */
+interface ScpCommand {
+  /** It takes files; otherwise it gives them. */
+  readonly isSink: boolean;
+  /** As they were given, patterns too. */
+  readonly paths: readonly string[];
 }
 
 /** One side of it. */
 interface ScpSession {
-  /** As it was given. */
-  readonly path: string;
+  readonly paths: ScpCommand["paths"];
   readonly place: ShellState;
   readonly guest: SftpGuest;
   readonly send: (data: string | Uint8Array) => void;
@@ -35,7 +44,7 @@ interface ScpSession {
 }
 
 /** Serves it until it ends. */
-export function serveScp(channel: ServerChannel, { isSink, path }: { readonly isSink: boolean; readonly path: string }, guest: SftpGuest): void {
+export function serveScp(channel: ServerChannel, { isSink, paths }: ScpCommand, guest: SftpGuest): void {
   let isOver = false;
   const leave = (code: number) => {
     if (isOver) return;
@@ -44,30 +53,38 @@ export function serveScp(channel: ServerChannel, { isSink, path }: { readonly is
     channel.end();
   };
   channel.on("error", () => void (isOver = true));
-  (isSink ? receive : give)(channel, { path, place: createShellState(guest), guest, leave, send: createBoundedSend(channel, guest.peer), isOver: () => isOver });
+  (isSink ? receive : give)(channel, { paths, place: createShellState(guest), guest, leave, send: createBoundedSend(channel, guest.peer), isOver: () => isOver });
 }
 
-function give(channel: ServerChannel, { path, place, guest, send, leave }: ScpSession): void {
-  const whole = resolvePath(path, place);
-  const found = contentAt(whole, place);
-  const steps: (() => void)[] = found ? [
-    () => send(`C0644 ${found.content.length} ${whole.slice(whole.lastIndexOf("/") + 1)}\n`),
-    () => {
-      if (found.document) guest.peer.took(found.document, guest.username);
-      send(Buffer.concat([found.content, Buffer.alloc(1)]));
-    },
-    () => leave(0),
-  ] : [() => {
-    send(`${PROBLEM}scp: ${path}: ${namesAt(whole, place) ? "not a regular file" : "No such file or directory"}\n`);
-    leave(1);
-  }];
+function give(channel: ServerChannel, { paths, place, guest, send, leave, isOver }: ScpSession): void {
+  const wanted = paths.flatMap((path) => expandGlob(path, place)).slice(0, MAX_FILES);
+  let [code, coming]: [number, FoundFile | null] = [0, null];
+  const begin = () => {
+    while (wanted.length > 0 && !isOver()) {
+      const path = wanted.shift() ?? "";
+      const whole = resolvePath(path, place);
+      coming = contentAt(whole, place);
+      if (coming) return send(`C0644 ${coming.content.length} ${whole.slice(whole.lastIndexOf("/") + 1)}\n`);
+      // The client does not answer to it.
+      code = 1;
+      send(`${PROBLEM}scp: ${path}: ${namesAt(whole, place) ? "not a regular file" : isListed(whole, place) ? "Permission denied" : "No such file or directory"}\n`);
+    }
+    leave(code);
+  };
+  const goOn = () => {
+    if (!coming) return begin();
+    const { content, document } = coming;
+    coming = null;
+    if (document) guest.peer.took(document, guest.username);
+    send(Buffer.concat([content, Buffer.alloc(1)]));
+  };
   channel.on("data", (bytes: Buffer) => {
     // Each zero asks for what is next.
-    for (const octet of bytes.subarray(0, MAX_FILES)) if (octet === 0) steps.shift()?.();
+    for (const octet of bytes.subarray(0, MAX_FILES)) if (octet === 0 && !isOver()) goOn();
   });
 }
 
-function receive(channel: ServerChannel, { path, place, guest, send, leave, isOver }: ScpSession): void {
+function receive(channel: ServerChannel, { paths: [path = "."], place, guest, send, leave, isOver }: ScpSession): void {
   const target = resolvePath(path, place);
   let [line, left, lines, files] = [[] as number[], -1, 0, 0];
   let [coming, name, isWhole]: [ComingFile | null, string, boolean] = [null, "", true];
