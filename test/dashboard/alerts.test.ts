@@ -41,7 +41,7 @@ test("alerts are counted by what they are: a count is the list's total once it i
   await settle(page, /^Alerts/);
   const total = await counted("open");
   await page.getByText("Severities, sources and kinds").click();
-  const kind = page.getByRole("group", { name: "Kind" }).getByRole("button", { name: /^arp spoofing/ });
+  const kind = page.getByRole("group", { name: "Kind" }).getByRole("button", { name: /^ARP spoofing/ });
   const count = Number((await kind.textContent())?.replace(/\D+/, ""));
   expect(await findFaults(page, "alert facets")).toEqual([]);
   await kind.click();
@@ -62,7 +62,7 @@ test("they are counted under the filter that the address has in words, as the li
   await page.getByText("Severities, sources and kinds").click();
   const kinds = page.getByRole("group", { name: "Kind" }).getByRole("button");
   await kinds.first().waitFor();
-  expect(await kinds.allTextContents()).toEqual(["arp spoofing 1"]);
+  expect(await kinds.allTextContents()).toEqual(["ARP spoofing 1"]);
   // The words are the address's parameters, so that each can be changed; what is no parameter or no value of one spoils nothing.
   expect(new URL(page.url()).searchParams.get("type")).toBe("arp_spoofing");
   expect(faults).toEqual([]);

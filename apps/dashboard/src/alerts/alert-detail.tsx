@@ -61,14 +61,15 @@ function Detail({ alert }: { readonly alert: Alert }) {
         <Fact name="Site">{site === undefined ? "none" : <Foreign text={site} longest={80} />}</Fact>
         <Fact name="First seen"><Moment at={alert.first_seen} exact /></Fact>
         <Fact name="Last seen"><Moment at={alert.last_seen} exact />{alert.count > 1 && `, ${alert.count} times`}</Fact>
-        <Fact name="Kind"><code>{alert.type}</code> from {alert.source}</Fact>
+        <Fact name="Kind"><code>{alert.type}</code></Fact>
+        <Fact name="Source">{alert.source}</Fact>
         <Fact name="Subject"><code><Foreign text={alert.subject} longest={120} /></code></Fact>
         {alert.acknowledged_by !== null && <Fact name="Acknowledged"><Foreign text={alert.acknowledged_by} longest={80} />, <Moment at={alert.acknowledged_at} /></Fact>}
         {alert.resolved_by !== null && <Fact name="Resolved"><Foreign text={alert.resolved_by} longest={80} />, <Moment at={alert.resolved_at} /></Fact>}
       </dl>
       <CapturesOf of={{ alert_id: alert.id }}>{(list) => <section className={styles["captures"]}><h3>Captures</h3>{list}</section>}</CapturesOf>
-      <AlertHistory alertId={alert.id} />
       <Evidence events={alert.evidence} />
+      <AlertHistory alertId={alert.id} />
     </article>
   );
 }

@@ -13,7 +13,7 @@ export function AlertHistory({ alertId }: { readonly alertId: string }) {
     <section className={styles["history"]}>
       <h3>What people did</h3>
       <Answer query={history}>
-        {({ data }) => (data.length === 0 ? <p>Nobody did anything yet.</p> : (
+        {({ data }) => (data.length === 0 ? <p>Nobody has acknowledged, resolved or muted it yet.</p> : (
           <ul>
             {data.map(({ id, action, at, by, note, muted_until: until }) => (
               <li key={id}>

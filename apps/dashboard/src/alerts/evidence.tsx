@@ -1,25 +1,30 @@
 import type { AlertEvidence } from "@lanthorn/contract";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { words } from "../texts/words.ts";
 import styles from "./evidence.module.css";
 import { PacketBytes } from "./packet-bytes.tsx";
 
 /** Ids of our own say nothing beside their links; packets and claims are drawn below. */
 const DRAWN: ReadonlySet<string> = new Set([
-  "packets", "site_id", "probe_id", "device_id", "incident_id", "before", "after", "ip", "mac", "expected_macs", "alert_id",
+  "packets", "site_id", "probe_id", "device_id", "incident_id", "before", "after", "expected", "observed", "ip", "mac", "expected_macs", "alert_id",
   // The alert itself says these.
   "kind", "state", "subject", "severity", "detail", "mitre_techniques",
 ]);
+
+/** Ids of ours and moments, as every event writes them. */
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 
 /** The events behind an alert, each drawn by what it is about. */
 export function Evidence({ events }: { readonly events: readonly AlertEvidence[] }) {
   return (
     <section className={styles["evidence"]}>
-      <h3>What shows it</h3>
+      <h3>Evidence</h3>
       <ol>
         {events.map(({ event_id: id, event, occurred_at: at, data }) => (
           <li key={id}>
-            <p className={styles["when"]}><code>{event}</code> <Moment at={at} exact /></p>
+            <p className={styles["when"]}><strong>{words(event)}</strong> <Moment at={at} exact /></p>
             <Claims data={data} />
             <Difference data={data} />
             <Rest data={data} />
@@ -49,26 +54,26 @@ function Claims({ data }: { readonly data: AlertEvidence["data"] }) {
   );
 }
 
-/** Before and after, side by side. */
+/** How it was and how it is, as events name it. */
+const DIFFERENCES = [["before", "after"], ["expected", "observed"]] as const;
+
+/** Both, side by side. */
 function Difference({ data }: { readonly data: AlertEvidence["data"] }) {
-  if (data["before"] === undefined && data["after"] === undefined) return null;
-  return (
-    <div className={styles["difference"]}>
-      <div><small>before</small><Value value={data["before"]} /></div><div><small>now</small><Value value={data["after"]} /></div>
-    </div>
-  );
+  const pair = DIFFERENCES.find((names) => names.some((name) => data[name] !== undefined));
+  return pair && <div className={styles["difference"]}>{pair.map((name) => <div key={name}><small>{name}</small><Value value={data[name]} /></div>)}</div>;
 }
 
 function Rest({ data }: { readonly data: AlertEvidence["data"] }) {
-  const rows = Object.entries(data).filter(([name, value]) => !DRAWN.has(name) && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0));
+  const rows = Object.entries(data).filter(([name, value]) => !DRAWN.has(name) && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0) && !(typeof value === "string" && UUID.test(value)));
   return (
     <dl className={styles["rest"]}>
-      {rows.map(([name, value]) => <div key={name}><dt>{name.replaceAll("_", " ")}</dt><dd><Value value={value} /></dd></div>)}
+      {rows.map(([name, value]) => <div key={name}><dt>{words(name)}</dt><dd><Value value={value} /></dd></div>)}
     </dl>
   );
 }
 
 function Value({ value }: { readonly value: unknown }) {
+  if (typeof value === "string" && INSTANT.test(value)) return <Moment at={value} exact />;
   if (value === null || value === undefined || value === "") return <>none</>;
   return <Foreign text={typeof value === "string" ? value : typeof value === "object" ? describe(value) : JSON.stringify(value)} longest={1000} />;
 }

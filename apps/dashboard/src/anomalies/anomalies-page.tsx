@@ -14,6 +14,7 @@ import { useCursorList } from "../states/use-list.ts";
 import { count } from "../texts/count.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { words } from "../texts/words.ts";
 import { Models, useModels } from "./models.tsx";
 import { NormalThings } from "./normal-things.tsx";
 
@@ -62,7 +63,7 @@ export function AnomaliesPage() {
 function AnomalyLine({ anomaly }: { readonly anomaly: AnomalyRow }) {
   return (
     <tr>
-      <td><Link to="/sensors/anomalies/$anomalyId" params={{ anomalyId: anomaly.id }}>{anomaly.kind.replaceAll("_", " ")}</Link>{anomaly.is_normal && <span className={styles["beside"]}><Mark tone="good">normal</Mark></span>}</td>
+      <td><Link to="/sensors/anomalies/$anomalyId" params={{ anomalyId: anomaly.id }}>{words(anomaly.kind)}</Link>{anomaly.is_normal && <span className={styles["beside"]}><Mark tone="good">normal</Mark></span>}</td>
       <td><SeverityMark severity={anomaly.severity} /></td>
       <td><DeviceOf anomaly={anomaly} /></td>
       <td className={styles["name"]}><Foreign text={anomaly.explanation} longest={240} /></td>

@@ -13,6 +13,7 @@ import { useMay, useSession } from "../session/use-session.ts";
 import { Answer } from "../states/answer.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { words } from "../texts/words.ts";
 import { DeviceOf } from "./anomalies-page.tsx";
 import { NormalDialog } from "./normal-dialog.tsx";
 import { Series } from "./series.tsx";
@@ -40,7 +41,7 @@ export function AnomalyPage() {
 function Details({ anomaly }: { readonly anomaly: AnomalyDetails }) {
   return (
     <>
-      <Panel title={anomaly.kind.replaceAll("_", " ")}>
+      <Panel title={words(anomaly.kind)}>
         <p className={styles["text"]}><Foreign text={anomaly.explanation} longest={1024} /></p>
         <Facts
           of={[
@@ -54,12 +55,12 @@ function Details({ anomaly }: { readonly anomaly: AnomalyDetails }) {
           ]}
         />
       </Panel>
-      {anomaly.series !== null && <Panel title={<>{anomaly.metric.replaceAll("_", " ")} in the hours before</>}><Series series={anomaly.series} usual={anomaly.usual} high={anomaly.expected_high} /></Panel>}
+      {anomaly.series !== null && <Panel title={<>{words(anomaly.metric)} in the hours before</>}><Series series={anomaly.series} usual={anomaly.usual} high={anomaly.expected_high} /></Panel>}
       <Panel title="What weighs most" isFlush>
         <Table heads={["What", "Measured", "Usual", "Expected", "Weight"]}>
           {anomaly.features.map((feature) => (
             <tr key={feature.name}>
-              <td className={styles["name"]}><Foreign text={feature.name.replaceAll("_", " ")} longest={80} /></td><td>{formatMeasure(feature.name, feature.observed)}</td><td>{formatMeasure(feature.name, feature.usual)}</td>
+              <td className={styles["name"]}><Foreign text={words(feature.name)} longest={80} /></td><td>{formatMeasure(feature.name, feature.observed)}</td><td>{formatMeasure(feature.name, feature.usual)}</td>
               <td>{formatMeasure(feature.name, feature.expected_low)} to {formatMeasure(feature.name, feature.expected_high)}</td><td>{Math.round(feature.share * 100)} %</td>
             </tr>
           ))}
@@ -70,7 +71,7 @@ function Details({ anomaly }: { readonly anomaly: AnomalyDetails }) {
           <Table heads={["When", "What", "In five minutes", "How unusual"]}>
             {anomaly.site_series.map(({ name, at, observed, score }) => (
               <tr key={name}>
-                <td><Moment at={at} exact /></td><td className={styles["name"]}><Foreign text={name.replaceAll("_", " ")} longest={80} /></td><td>{formatMeasure(name, observed)}</td><td>{Math.round(score * 100)} %</td>
+                <td><Moment at={at} exact /></td><td className={styles["name"]}><Foreign text={words(name)} longest={80} /></td><td>{formatMeasure(name, observed)}</td><td>{Math.round(score * 100)} %</td>
               </tr>
             ))}
           </Table>

@@ -9,7 +9,7 @@ import { ModelActions } from "../sensors/model-actions.tsx";
 import { limitOfReach } from "../sensors/reach.ts";
 import styles from "../sensors/sensors.module.css";
 import { useMay, useSession } from "../session/use-session.ts";
-import { Answer } from "../states/answer.tsx";
+import { Answer, Nothing } from "../states/answer.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { LearnedDialog } from "./learned-dialog.tsx";
 
@@ -31,7 +31,7 @@ export function Models({ siteId }: { readonly siteId: string | undefined }) {
   return (
     <Panel title="What probes have learned" isFlush>
       <Answer query={useModels(siteId)}>
-        {(models) => (models.length === 0 ? <p className={styles["note"]}>No probe is enrolled here.</p> : (
+        {(models) => (models.length === 0 ? <Nothing>No probe is enrolled here.</Nothing> : (
           <Table heads={["Probe", ...COUNTS.map(([, title]) => title), "Hours compared", "Found", "Devices", mayWrite && "Action"]}>
             {models.map((model) => <ModelRow key={model.probe_id} model={model} onShow={() => setShown(model)} mayWrite={mayWrite} />)}
           </Table>

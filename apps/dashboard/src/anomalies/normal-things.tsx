@@ -4,9 +4,10 @@ import { Table } from "../fields/table.tsx";
 import { RemoveButton } from "../states/removal.tsx";
 import styles from "../sensors/sensors.module.css";
 import { useMay, useSession } from "../session/use-session.ts";
-import { Answer } from "../states/answer.tsx";
+import { Answer, Nothing } from "../states/answer.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { words } from "../texts/words.ts";
 
 /** What people said is normal. */
 export function NormalThings({ siteId }: { readonly siteId: string | undefined }) {
@@ -16,10 +17,10 @@ export function NormalThings({ siteId }: { readonly siteId: string | undefined }
   return (
     <Panel title="Marked as normal" isFlush>
       <Answer query={said}>
-        {({ data }) => (data.length === 0 ? <p className={styles["note"]}>Nothing is marked as normal yet.</p> : (
+        {({ data }) => (data.length === 0 ? <Nothing>Nothing is marked as normal yet.</Nothing> : (
           <Table heads={["What", "For whom", "Why", "Until", mayWrite && "Action"]}>
             {data.map((one) => {
-              const [kind, whom] = [one.kind.replaceAll("_", " "), one.device ?? one.group ?? ""];
+              const [kind, whom] = [words(one.kind), one.device ?? one.group ?? ""];
               return (
                 <tr key={one.id}>
                   <td>{kind}</td><td className={styles["name"]}><Foreign text={whom} longest={80} /></td>

@@ -11,6 +11,7 @@ import { Answer, Empty } from "../states/answer.tsx";
 import { useCursorList } from "../states/use-list.ts";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { words } from "../texts/words.ts";
 import styles from "./audit-page.module.css";
 import { changesOf, objectOf } from "./changes.ts";
 
@@ -68,7 +69,7 @@ function Record({ record }: { readonly record: AuditRecord }) {
     <>
       <span className={styles["when"]}><Moment at={at} exact /></span>
       <span className={styles["who"]}><strong><Foreign text={actor.name || actor.type} longest={60} /></strong> <small>{actor.type}{actor.address !== "" && `, ${showForeign(actor.address, 60)}`}</small></span>
-      <span className={styles["what"]}><code>{showForeign(action, 64)}</code> <small title={showForeign(target.id, 100)}>{!action.startsWith(target.type) && `${showForeign(target.type, 64).replaceAll("_", " ")} `}<Foreign text={objectOf(record)} longest={100} /></small></span>
+      <span className={styles["what"]}><code>{showForeign(action, 64)}</code> <small title={showForeign(target.id, 100)}>{!action.startsWith(target.type) && `${words(showForeign(target.type, 64))} `}<Foreign text={objectOf(record)} longest={100} /></small></span>
     </>
   );
   if (changes.length === 0) return <li className={styles["line"]}>{line}</li>;

@@ -8,6 +8,7 @@ import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 import { Foreign } from "../texts/foreign.tsx";
+import { words } from "../texts/words.ts";
 
 /** Says that a difference is right, for its device or the whole site, and why. */
 export function AcceptDialog({ difference, onClose }: { readonly difference: BaselineDifference; readonly onClose: () => void }) {
@@ -27,7 +28,7 @@ export function AcceptDialog({ difference, onClose }: { readonly difference: Bas
   return (
     <Dialog title="Is this right?" onClose={onClose}>
       <form className={form["form"]} onSubmit={submit}>
-        <p><Foreign text={`${difference.name}: ${difference.kind.replaceAll("_", " ")} ${difference.key} is ${difference.observed || "gone"}`} longest={300} /></p>
+        <p><Foreign text={`${difference.name}: ${words(difference.kind)} ${difference.key} is ${difference.observed || "gone"}`} longest={300} /></p>
         <label htmlFor={ids.reason}>Why it is right</label>
         <input id={ids.reason} name="reason" required maxLength={255} placeholder="New print server, ticket 4711" />
         <label htmlFor={ids.for}>For whom</label>

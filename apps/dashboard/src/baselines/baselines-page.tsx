@@ -15,6 +15,7 @@ import { useCursorList } from "../states/use-list.ts";
 import { count } from "../texts/count.ts";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { words } from "../texts/words.ts";
 import { AcceptDialog } from "./accept-dialog.tsx";
 import { ApproveDialog } from "./approve-dialog.tsx";
 import styles from "./baselines.module.css";
@@ -76,7 +77,7 @@ function DifferenceRow({ difference, onAccept }: { readonly difference: Baseline
   return (
     <tr>
       <td>{deviceId === null ? <Foreign text={name} longest={60} /> : <Link to="/devices/$deviceId" params={{ deviceId }}><Foreign text={name} longest={60} /></Link>}</td>
-      <td>{kind.replaceAll("_", " ")} <code>{showForeign(key, 60)}</code> {outcome.replaceAll("_", " ")}</td>
+      <td>{words(kind)} <code>{showForeign(key, 60)}</code> {words(outcome)}</td>
       <td className={styles["value"]}>{expected === "" ? "nothing" : <Foreign text={expected} longest={160} />}</td>
       <td className={styles["value"]}>{observed === "" ? "nothing" : <Foreign text={observed} longest={160} />}</td>
       <td><SeverityMark severity={severity} /></td>
@@ -121,7 +122,7 @@ function BaselineRow({ baseline, onApprove }: { readonly baseline: Baseline; rea
     <tr>
       <td>{deviceId === null ? <strong>Site <Foreign text={name} longest={60} /></strong> : <Link to="/devices/$deviceId" params={{ deviceId }}><Foreign text={name} longest={60} /></Link>}</td>
       <td><Mark tone={TONES[state]}>{state}</Mark>{until !== null && <span className={styles["soft"]}> ends <Moment at={until} /></span>}</td>
-      <td className={styles["value"]}>{Object.entries(facts).map(([kind, number]) => count(number, kind.replaceAll("_", " "))).join(", ") || "none"}</td>
+      <td className={styles["value"]}>{Object.entries(facts).map(([kind, number]) => count(number, words(kind))).join(", ") || "none"}</td>
       <td>{open === 0 ? "none" : <Mark tone="bad">{open.toLocaleString("en")}</Mark>}</td>
       <td>{by === null ? "never" : <><Foreign text={by} longest={60} />, <Moment at={at} /></>}</td>
       {onApprove && (

@@ -3,6 +3,7 @@ import { DEVICE_TYPE_NAMES } from "../texts/device-type.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { words } from "../texts/words.ts";
 import { Panel } from "../parts/page.tsx";
 import { Table } from "../fields/table.tsx";
 import styles from "./identity.module.css";
@@ -24,6 +25,11 @@ const FIELDS: readonly Field[] = [
   { label: "System", verdict: "os", own: ({ os_guess: os }) => os, locked: "os_guess" },
   { label: "Version", verdict: "os_version" },
 ];
+
+/** What people call a field of a device's history. */
+export function fieldName(name: string): string {
+  return FIELDS.find(({ verdict, locked }) => name === verdict || name === locked)?.label ?? words(name);
+}
 
 /** What the device is: each verdict with how sure it is, and below it what it comes from. */
 export function Identity({ device }: { readonly device: DeviceProfile }) {

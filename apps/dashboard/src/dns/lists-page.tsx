@@ -8,10 +8,11 @@ import { Mark } from "../parts/mark.tsx";
 import { Page, Panel } from "../parts/page.tsx";
 import { Table } from "../fields/table.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
-import { Answer, Empty } from "../states/answer.tsx";
+import { Answer, Empty, Nothing } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { words } from "../texts/words.ts";
 import { DnsListDialog } from "./list-dialog.tsx";
 import { DnsRuleDialog } from "./rule-dialog.tsx";
 import { RemoveButton } from "../states/removal.tsx";
@@ -48,10 +49,10 @@ export function DnsListsPage() {
         <Answer query={policies}>{({ data }) => <Rows nothing={<Empty title="No policy yet" />} heading={["Policy", "For whom", "Mode", "Answer", ...(mayWrite ? ["Action"] : [])]} rows={data.map((policy) => <PolicyRow key={policy.id} policy={policy} mayWrite={mayWrite} />)} />}</Answer>
       </Panel>
       <Panel title="Allowed for a while" isFlush>
-        <Answer query={allowances}>{({ data }) => <Rows nothing={<p className={styles["note"]}>No name is allowed now.</p>} heading={["Name", "For whom", "Until", "By", ...(mayWrite ? ["Action"] : [])]} rows={data.map((one) => <AllowanceRow key={one.id} allowance={one} mayWrite={mayWrite} />)} />}</Answer>
+        <Answer query={allowances}>{({ data }) => <Rows nothing={<Nothing>No name is allowed now.</Nothing>} heading={["Name", "For whom", "Until", "By", ...(mayWrite ? ["Action"] : [])]} rows={data.map((one) => <AllowanceRow key={one.id} allowance={one} mayWrite={mayWrite} />)} />}</Answer>
       </Panel>
       <Panel title="Blocked or allowed for good" isFlush>
-        <Answer query={rules}>{({ data }) => <Rows nothing={<p className={styles["note"]}>No name is blocked or allowed by hand.</p>} heading={["Name", "What", "For whom", "Why", ...(mayWrite ? ["Action"] : [])]} rows={data.map((rule) => <RuleRow key={rule.id} rule={rule} mayWrite={mayWrite} />)} />}</Answer>
+        <Answer query={rules}>{({ data }) => <Rows nothing={<Nothing>No name is blocked or allowed by hand.</Nothing>} heading={["Name", "What", "For whom", "Why", ...(mayWrite ? ["Action"] : [])]} rows={data.map((rule) => <RuleRow key={rule.id} rule={rule} mayWrite={mayWrite} />)} />}</Answer>
       </Panel>
     </Page>
   );
@@ -101,7 +102,7 @@ function PolicyRow({ policy, mayWrite }: { readonly policy: DnsPolicy; readonly 
       <td className={styles["name"]}><strong><Foreign text={policy.name} longest={80} /></strong></td>
       <td><ForWhom of={policy} /></td>
       <td><Mark tone={isEnforced ? "good" : "warn"}>{policy.mode}</Mark></td>
-      <td>{policy.answer === "nxdomain" ? "NXDOMAIN" : policy.answer.replaceAll("_", " ")}</td>
+      <td>{policy.answer === "nxdomain" ? "NXDOMAIN" : words(policy.answer)}</td>
       {mayWrite && <td><Button onClick={() => act.mutate()} disabled={act.isPending} aria-label={`${isEnforced ? "Only observe" : "Enforce"} ${showForeign(policy.name, 60)}`}>{isEnforced ? "Only observe" : "Enforce"}</Button>{act.isError && <ErrorNote error={act.error} />}</td>}
     </tr>
   );

@@ -19,7 +19,7 @@ import { SensorTabs } from "../sensors/tabs.tsx";
 const route = getRouteApi("/sensors/dns/queries");
 const PAGE_SIZE = 100;
 const TONES = { resolved: "good", blocked: "bad", observed: "warn" } as const;
-const ACTIONS = { "": "Whatever became of it", blocked: "Blocked", observed: "Observed", resolved: "Resolved" };
+const ACTIONS = { "": "Any outcome", blocked: "Blocked", observed: "Observed", resolved: "Resolved" };
 
 /** Queries that resolvers report, each with how often it was asked in its hour. */
 export function DnsQueriesPage() {
@@ -39,9 +39,9 @@ export function DnsQueriesPage() {
         <Choose label="What became of it" value={filter.action} options={ACTIONS} onChange={(value) => set("action", value)} />
         {(filter.client_ip ?? filter.device_id) !== undefined && <Button onClick={() => void navigate({ search: (before) => ({ ...before, client_ip: undefined, device_id: undefined }) })}>Of every client</Button>}
       </div>
-      <Panel title="Newest first" isFlush>
+      <Panel title="Newest queries" isFlush>
         <Answer query={queries}>
-          {({ list }) => (list.length === 0 ? <Empty title={isFiltered ? "The filter leaves nothing" : "No query is reported"}>{isFiltered ? "No query is like this." : "Resolvers report what they blocked, or all, when dns.toml says so under [queries]."}</Empty> : (
+          {({ list }) => (list.length === 0 ? <Empty title={isFiltered ? "The filter leaves nothing" : "No DNS queries yet"}>{isFiltered ? "No query matches." : "Resolvers report what they blocked, or all, when dns.toml says so under [queries]."}</Empty> : (
             <>
               <Table heads={["Last asked", "Name", "Type", "Became", "Client", "Times", "Action"]}>{list.map((row) => <QueryRow key={row.id} row={row} />)}</Table>
               {queries.hasNextPage && <p className={styles["more"]}><Button onClick={() => void queries.fetchNextPage()} disabled={queries.isFetchingNextPage}>Show more</Button></p>}

@@ -1,3 +1,4 @@
+import { words } from "../texts/words.ts";
 /** A choice of a filter. What the address has and the list does not is shown as it is. */
 export function Choose({ label, value = "", options, onChange }: {
   readonly label: string; readonly value: string | undefined; readonly options: Readonly<Record<string, string>>; readonly onChange: (value: string) => void;
@@ -12,5 +13,5 @@ export function Choose({ label, value = "", options, onChange }: {
 
 /** Names of the contract as choices, before them the one for all. */
 export function choicesOf(names: readonly string[], all: string): Readonly<Record<string, string>> {
-  return { "": all, ...Object.fromEntries(names.map((name) => [name, name.replaceAll("_", " ")])) };
+  return { "": all, ...Object.fromEntries(names.map((name) => [name, words(name)])) };
 }

@@ -12,10 +12,11 @@ import { Table } from "../fields/table.tsx";
 import { RemoveButton } from "../states/removal.tsx";
 import styles from "../sensors/sensors.module.css";
 import { useMay, useSession } from "../session/use-session.ts";
-import { Answer } from "../states/answer.tsx";
+import { Answer, Nothing } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { words } from "../texts/words.ts";
 
 /** What is right at a site though a guard would report it. */
 export function Exceptions({ siteId }: { readonly siteId: string }) {
@@ -30,10 +31,10 @@ export function Exceptions({ siteId }: { readonly siteId: string }) {
     <Panel title="Exceptions" isFlush actions={mayWrite && <Button onClick={() => setAdding(true)}><Icon name="plus" />Add an exception</Button>}>
       {isAdding && <ExceptionDialog siteId={siteId} onClose={() => setAdding(false)} />}
       <Answer query={exceptions}>
-        {({ data }) => (data.length === 0 ? <p className={styles["note"]}>None: everything is reported.</p> : (
+        {({ data }) => (data.length === 0 ? <Nothing>None: everything is reported.</Nothing> : (
           <Table heads={["What is not reported", "Why", "Ends", mayWrite && "Action"]}>
             {data.map((one) => {
-              const text = [one.kind?.replaceAll("_", " ") ?? "anything", one.ip, one.mac].filter((part) => part !== null).join(" · ");
+              const text = [one.kind === null ? "anything" : words(one.kind), one.ip, one.mac].filter((part) => part !== null).join(" · ");
               return (
                 <tr key={one.id}>
                   <td className={styles["name"]}>{text}</td>
@@ -69,7 +70,7 @@ function ExceptionDialog({ siteId, onClose }: { readonly siteId: string; readonl
       <form className={form["form"]} onSubmit={submit}>
         <p>What fits every part that is given is right, and not reported. At least one is needed.</p>
         <label htmlFor={ids.kind}>What</label>
-        <select id={ids.kind} name="kind"><option value="">anything</option>{GUARD_KINDS.map((kind) => <option key={kind} value={kind}>{kind.replaceAll("_", " ")}</option>)}</select>
+        <select id={ids.kind} name="kind"><option value="">anything</option>{GUARD_KINDS.map((kind) => <option key={kind} value={kind}>{words(kind)}</option>)}</select>
         <label htmlFor={ids.ip}>IP address or network</label>
         <input id={ids.ip} name="ip" maxLength={64} spellCheck={false} placeholder="any" />
         <label htmlFor={ids.mac}>MAC address</label>

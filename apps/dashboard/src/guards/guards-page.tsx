@@ -14,6 +14,7 @@ import { Answer, Empty } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment, useNow } from "../texts/moment.tsx";
+import { words } from "../texts/words.ts";
 import { Exceptions } from "./exceptions.tsx";
 
 const route = getRouteApi("/sensors/guards");
@@ -99,7 +100,7 @@ function Learning({ probe: { state, learning } }: { readonly probe: ProbeGuards 
   return (
     <>
       {until === null ? "–" : Date.parse(until) > nowMs ? <Mark tone="warn">learns what is normal</Mark> : <>done, <Moment at={until} /></>}
-      {learning !== null && <p className={styles["soft"]}>Asked <Moment at={learning.asked_at} /> by <Foreign text={learning.asked_by} longest={60} />: {learning.status.replaceAll("_", " ")}{learning.error !== null && <>: <Foreign text={learning.error} /></>}</p>}
+      {learning !== null && <p className={styles["soft"]}>Asked <Moment at={learning.asked_at} /> by <Foreign text={learning.asked_by} longest={60} />: {words(learning.status)}{learning.error !== null && <>: <Foreign text={learning.error} /></>}</p>}
     </>
   );
 }

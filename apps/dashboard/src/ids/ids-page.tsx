@@ -7,7 +7,7 @@ import { Button } from "../parts/button.tsx";
 import { Page, Panel } from "../parts/page.tsx";
 import { Table } from "../fields/table.tsx";
 import { useMay, useSession } from "../session/use-session.ts";
-import { Answer } from "../states/answer.tsx";
+import { Answer, Nothing } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
@@ -86,7 +86,7 @@ function Suppressions({ siteId }: { readonly siteId: string | undefined }) {
   return (
     <Panel title="Suppressed" isFlush>
       <Answer query={suppressions}>
-        {({ data }) => (data.length === 0 ? <p className={styles["note"]}>No rule is suppressed.</p> : (
+        {({ data }) => (data.length === 0 ? <Nothing>No rule is suppressed.</Nothing> : (
           <Table heads={["What", "Why", "Fitted", "Ends", mayWrite && "Action"]}>
             {data.map((one) => (
               <tr key={one.id}>

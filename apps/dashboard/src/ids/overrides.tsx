@@ -5,7 +5,7 @@ import { Table } from "../fields/table.tsx";
 import { RemoveButton } from "../states/removal.tsx";
 import styles from "../sensors/sensors.module.css";
 import { useMay, useSession } from "../session/use-session.ts";
-import { Answer } from "../states/answer.tsx";
+import { Answer, Nothing } from "../states/answer.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 
@@ -17,7 +17,7 @@ export function Overrides() {
   return (
     <Panel title="What was changed in rules" isFlush>
       <Answer query={overrides}>
-        {({ data }) => (data.length === 0 ? <p className={styles["note"]}>Nothing was.</p> : (
+        {({ data }) => (data.length === 0 ? <Nothing>Nothing was.</Nothing> : (
           <Table heads={["Of what", "Change", "Why", mayWrite && "Action"]}>
             {data.map((one) => (
               <tr key={one.id}>

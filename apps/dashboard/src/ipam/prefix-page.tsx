@@ -76,7 +76,7 @@ function Content({ prefixId }: { readonly prefixId: string }) {
 }
 
 function Used({ of: { size, used, recorded, observed, ratio, children, children_ratio: inChildren } }: { readonly of: IpamUtilization }) {
-  const percent = (part: number) => `${(part * 100).toFixed(part > 0 && part < 0.1 ? 1 : 0)} %`;
+  const percent = (part: number) => (part > 0 && part < 0.001 ? "below 0.1 %" : `${(part * 100).toFixed(part > 0 && part < 0.1 ? 1 : 0)} %`);
   return (
     <div className={styles["used"]}>
       <meter aria-label="Used" min={0} max={1} high={0.9} value={ratio} />

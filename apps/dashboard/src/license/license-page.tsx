@@ -49,7 +49,7 @@ function Applying({ mayWrite }: { readonly mayWrite: boolean }) {
       {(known) => (
         <>
           <Panel
-            title="Which applies"
+            title="Current license"
             actions={mayWrite && known.status !== "community" && (
               <RemoveButton of={known.license_id ?? "the license"} then="Then there is none: nothing is limited, and features that only it names are not named any more." keys={["license"]} remove={() => rest.deleteLicense()} />
             )}

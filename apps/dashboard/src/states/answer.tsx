@@ -37,3 +37,8 @@ export function Waiting({ lines = 4 }: { readonly lines?: number }) {
 export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
   return <div className={styles["empty"]}><h2>{title}</h2>{children !== undefined && <div className={styles["why"]}>{children}</div>}</div>;
 }
+
+/** The same in a line, in a panel among others. */
+export function Nothing({ children }: { readonly children: ReactNode }) {
+  return <p className={styles["nothing"]}>{children}</p>;
+}

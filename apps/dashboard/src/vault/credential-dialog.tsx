@@ -10,6 +10,7 @@ import { useSession } from "../session/use-session.ts";
 import { useSites } from "../shell/site-switch.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
 import { showForeign } from "../texts/foreign.tsx";
+import { words } from "../texts/words.ts";
 import { CREDENTIAL_FIELDS, type CredentialField, credentialOf } from "./credential-fields.ts";
 import styles from "./vault-page.module.css";
 
@@ -52,7 +53,7 @@ export function CredentialDialog({ onClose }: { readonly onClose: () => void }) 
             </label>
           ))}
         </fieldset>
-        {create.isError && (create.error instanceof z.ZodError ? <p role="alert">{create.error.issues.slice(0, 3).map(({ path, message }) => `${path.join(" ").replaceAll("_", " ")}: ${message}`).join("; ")}</p> : <ErrorNote error={create.error} />)}
+        {create.isError && (create.error instanceof z.ZodError ? <p role="alert">{create.error.issues.slice(0, 3).map(({ path, message }) => `${words(path.join(" "))}: ${message}`).join("; ")}</p> : <ErrorNote error={create.error} />)}
         <div className={form["actions"]}>
           <Button onClick={onClose}>Cancel</Button><Button kind="primary" type="submit" disabled={create.isPending}>Store it</Button>
         </div>

@@ -7,6 +7,7 @@ import form from "../parts/form.module.css";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 import { Foreign } from "../texts/foreign.tsx";
+import { words } from "../texts/words.ts";
 
 /** Shows a credential's secret after it was said that this is recorded. Nothing keeps it when the dialog is closed. */
 export function RevealDialog({ credential, onClose }: { readonly credential: Credential; readonly onClose: () => void }) {
@@ -20,7 +21,7 @@ export function RevealDialog({ credential, onClose }: { readonly credential: Cre
         {reveal.data === undefined ? <p>The audit log keeps that you have seen the secret of <strong><Foreign text={credential.name} longest={80} /></strong>.</p> : (
           <>
             {parts.length === 0 && <p>It has no secret.</p>}
-            {parts.map(([name, text]) => <div key={name}><p><strong>{name.replaceAll("_", " ")}</strong></p><CopyText label={name.replaceAll("_", " ")} text={text} /></div>)}
+            {parts.map(([name, text]) => <div key={name}><p><strong>{words(name)}</strong></p><CopyText label={words(name)} text={text} /></div>)}
           </>
         )}
         {reveal.isError && <ErrorNote error={reveal.error} />}

@@ -14,6 +14,7 @@ import { useSites } from "../shell/site-switch.tsx";
 import { Answer, Empty } from "../states/answer.tsx";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { words } from "../texts/words.ts";
 import { CredentialDialog } from "./credential-dialog.tsx";
 import { RevealDialog } from "./reveal-dialog.tsx";
 import styles from "./vault-page.module.css";
@@ -77,8 +78,8 @@ function CredentialRow({ credential: { name, type, settings, parts, networks, si
     <tr>
       <td><strong><Foreign text={name} longest={80} /></strong></td>
       <td><Mark tone="calm">{TYPES[type]}</Mark></td>
-      <td className={styles["settings"]}>{Object.entries(settings).map(([key, value]) => <span key={key}>{key.replaceAll("_", " ")} <code>{showForeign(String(value), 60)}</code></span>)}</td>
-      <td>{parts.length === 0 ? "none" : parts.map((part) => part.replaceAll("_", " ")).join(", ")}</td>
+      <td className={styles["settings"]}>{Object.entries(settings).map(([key, value]) => <span key={key}>{words(key)} <code>{showForeign(String(value), 60)}</code></span>)}</td>
+      <td>{parts.length === 0 ? "none" : parts.map((part) => words(part)).join(", ")}</td>
       <td>
         {names.length === 0 && probeIds.length === 0 ? <span className={styles["nobody"]}>no probe gets it</span> : [...names, ...(probeIds.length === 0 ? [] : [`${probeIds.length} more probes`])].join(", ")}
         {networks.length > 0 && <><br /><code>{networks.slice(0, 4).join(", ")}</code>{networks.length > 4 && ` +${networks.length - 4}`}</>}

@@ -11,6 +11,7 @@ import { Table } from "../fields/table.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { useNumberedList } from "../states/use-list.ts";
+import { count } from "../texts/count.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import styles from "./vulnerabilities-page.module.css";
@@ -28,14 +29,14 @@ export function VulnerabilitiesPage() {
   return (
     <Page
       title="Vulnerabilities"
-      note={<>{cves.data ? `${cves.data.total.toLocaleString("en")} that count` : "…"}{database.data && <> · {database.data.total_entries.toLocaleString("en")} records known, updated <Moment at={database.data.last_update} /></>}</>}
+      note={<>{cves.data ? `${count(cves.data.total, "CVE")} on your devices` : "…"}{database.data && <> · database of {count(database.data.total_entries, "record")}, {database.data.last_update === null ? "not downloaded yet" : <>updated <Moment at={database.data.last_update} /></>}</>}</>}
     >
       <Filters />
       <Panel title="CVEs and the devices that have them" isFlush>
         <Answer query={cves}>
           {({ list, total }) => (total === 0 ? (
-            <Empty title={isFiltered ? "The filter leaves nothing" : "None is known"}>
-              {database.data?.total_entries === 0 ? "No records were downloaded yet: look at the feeds." : "No software that devices have named is concerned."}
+            <Empty title={isFiltered ? "The filter leaves nothing" : "No vulnerabilities known"}>
+              {database.data?.total_entries === 0 ? "The CVE database is empty: the collector has not downloaded it yet." : "No software found on your devices has a known vulnerability."}
             </Empty>
           ) : (
             <>

@@ -4,6 +4,7 @@ import { Choose } from "../../fields/choose.tsx";
 import filters from "../../fields/filters.module.css";
 import { formatMeasure } from "../../sensors/measure.ts";
 import { showForeign } from "../../texts/foreign.tsx";
+import { words } from "../../texts/words.ts";
 import styles from "./behaviour.module.css";
 
 type Feature = LearnedBehaviour["features"][number];
@@ -22,7 +23,7 @@ export function Hours({ behaviour: { features, days } }: { readonly behaviour: L
   const [kind, setKind] = useState<keyof typeof DAYS>("workdays");
   const feature = features.find((each) => each.name === name);
   if (!feature) return <p className={styles["soft"]}>Nothing was measured yet.</p>;
-  const names = Object.fromEntries(features.map((each) => [each.name, showForeign(each.name.replaceAll("_", " "), 60)]));
+  const names = Object.fromEntries(features.map((each) => [each.name, showForeign(words(each.name), 60)]));
   return (
     <div>
       <div className={filters["filters"]}>
