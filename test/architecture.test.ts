@@ -70,7 +70,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["commands"],
   ],
   cli: [["options"], ["commands"], ["groups"]],
-  dashboard: [["build", "fields", "preferences", "styles"], ["keyboard", "texts"], ["parts"], ["states"], ["session"], ["shell"], ["captures", "sensors", "views"], ["alerts", "anomalies", "audit", "backups", "baselines", "configurations", "device", "devices", "dns", "guards", "ids", "integrations", "ipam", "license", "live", "map", "overview", "scans", "settings", "sites", "vault", "vulnerabilities"]],
+  dashboard: [["build", "preferences", "styles"], ["keyboard", "texts"], ["fields", "parts"], ["states"], ["session"], ["shell"], ["captures", "sensors", "views"], ["alerts", "anomalies", "audit", "backups", "baselines", "configurations", "device", "devices", "dns", "guards", "ids", "integrations", "ipam", "license", "live", "map", "overview", "scans", "settings", "sites", "vault", "vulnerabilities"]],
 };
 
 /** Rooms that use no library and nothing of Node → the packages of ours that they may use. */
