@@ -2,7 +2,7 @@
 const FIRST = { perSecond: 10, perMinute: 60 };
 /** Left for a second window. */
 const MARGIN = 2;
-/** A little more than the second and the minute that the collector counts by: requests arrive closer together than they were sent. */
+/** A little more than the second and the minute that the collector counts by. A request is in them until so long after its answer: when it was counted, only the collector knows. */
 const SECOND_MS = 1150;
 const MINUTE_MS = 61_000;
 /** Who waits for longer is to know why. */
@@ -10,10 +10,10 @@ const LONG_MS = 2000;
 
 /** Keeps the requests of one token within the API's limits for a second and for a minute. */
 export interface Pace {
-  /** Waits until one more request is within them; whoever asked first goes first. */
+  /** Waits until one more request is within them; whoever asked first goes first. To be followed by `answered`, whatever comes. */
   take(): Promise<void>;
-  /** What the collector says of its limits with an answer: `X-RateLimit-Limit` (of a minute) and `X-RateLimit-Remaining` (of the tighter one). */
-  learn(headers: { get(name: string): string | null }): void;
+  /** @param headers What the collector says of its limits: `X-RateLimit-Limit` (of a minute) and `X-RateLimit-Remaining` (of the tighter one); null where no answer came. */
+  answered(headers: { get(name: string): string | null } | null): void;
   /** Another token, or none, begins with nothing used and nothing known. What waits goes on: it is another's no more. */
   renew(): void;
   /** Until when the next request waits, where that is for long; 0 where it is not. Milliseconds since the epoch. */
@@ -27,8 +27,9 @@ export interface Pace {
 export function createPace({ now, after, onHeld }: {
   readonly now: () => number; readonly after: (delayMs: number, task: () => void) => () => void; readonly onHeld: () => void;
 }): Pace {
-  /** When the requests of the last minute were sent. */
-  let sentAt: readonly number[] = [];
+  /** When the answers of the last minute came, and how many are on their way. */
+  let answeredAt: readonly number[] = [];
+  let open = 0;
   let waiting: readonly (() => void)[] = [];
   let perMinute = FIRST.perMinute;
   /** The most that was left once, with the request that it was answered to; null until an answer came. */
@@ -37,24 +38,29 @@ export function createPace({ now, after, onHeld }: {
   let stop = () => {};
 
   /** When the one before which so many others may go has left the window. */
-  const roomAt = (limit: number, windowMs: number) => (sentAt.at(-Math.max(1, limit - MARGIN)) ?? Number.NEGATIVE_INFINITY) + windowMs;
+  const roomAt = (limit: number, windowMs: number) => {
+    const before = Math.max(1, limit - MARGIN) - open;
+    return before <= 0 ? Number.POSITIVE_INFINITY : (answeredAt.at(-before) ?? Number.NEGATIVE_INFINITY) + windowMs;
+  };
 
   /** Lets those go that may, and comes back when the next one may. */
   function serve(): void {
     stop();
     const at = now();
-    sentAt = sentAt.filter((sent) => sent > at - MINUTE_MS);
+    answeredAt = answeredAt.filter((answered) => answered > at - MINUTE_MS);
     let next = 0;
     for (;;) {
       next = Math.max(roomAt(most ?? FIRST.perSecond, SECOND_MS), roomAt(perMinute, MINUTE_MS));
       const [first, ...others] = waiting;
       if (first === undefined || next > at) break;
       waiting = others;
-      sentAt = [...sentAt, at];
+      open += 1;
       first();
     }
-    stop = waiting.length === 0 ? () => {} : after(next - at, serve);
-    const held = waiting.length > 0 && next - at > LONG_MS ? next : 0;
+    // An answer brings the others back.
+    const isTimed = waiting.length > 0 && next !== Number.POSITIVE_INFINITY;
+    stop = isTimed ? after(next - at, serve) : () => {};
+    const held = isTimed && next - at > LONG_MS ? next : 0;
     if (held === heldUntil) return;
     heldUntil = held;
     onHeld();
@@ -65,14 +71,16 @@ export function createPace({ now, after, onHeld }: {
       waiting = [...waiting, resolve];
       serve();
     }),
-    learn(headers) {
-      const [limit, remaining] = [numberOf(headers.get("x-ratelimit-limit")), numberOf(headers.get("x-ratelimit-remaining"))];
+    answered(headers) {
+      // Of a token that is another's no more, none is on its way.
+      if (open > 0) [open, answeredAt] = [open - 1, [...answeredAt, now()]];
+      const [limit, remaining] = [numberOf(headers?.get("x-ratelimit-limit") ?? null), numberOf(headers?.get("x-ratelimit-remaining") ?? null)];
       if (limit !== null) perMinute = limit;
       if (remaining !== null) most = Math.max(most ?? 0, remaining + 1);
       serve();
     },
     renew() {
-      [sentAt, most, perMinute] = [[], null, FIRST.perMinute];
+      [answeredAt, open, most, perMinute] = [[], 0, null, FIRST.perMinute];
       serve();
     },
     heldUntil: () => heldUntil,

@@ -55,9 +55,13 @@ export function createSession(deps: {
       if (token === null) throw new ClientError("UNAUTHORIZED", "you have logged out meanwhile", { status: 401 });
     },
     async fetch(url, init) {
-      const answer = await deps.fetch(url, init);
-      if (token === null || init.headers["authorization"] !== `Bearer ${token}`) return answer;
-      pace.learn(answer.headers);
+      const isOfSession = () => token !== null && init.headers["authorization"] === `Bearer ${token}`;
+      const answer = await deps.fetch(url, init).catch((error: unknown) => {
+        if (isOfSession()) pace.answered(null);
+        throw error;
+      });
+      if (!isOfSession()) return answer;
+      pace.answered(answer.headers);
       // The token has ended, or was revoked. A login that is refused is no end of one.
       if (answer.status === 401) enter("ended", null);
       return answer;
