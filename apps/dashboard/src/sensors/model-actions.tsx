@@ -50,16 +50,20 @@ function ActDialog({ act, whom, probeId, deviceId, onClose }: {
       const of = deviceId === undefined ? {} : { device_id: deviceId };
       return act === "reset" ? rest.resetAnomalyModel(probeId, of) : rest.freezeAnomalyModel(probeId, { ...of, is_frozen: act === "freeze" });
     },
-    onSuccess: () => void queries.invalidateQueries({ queryKey: ["anomalies"] }),
   });
+  const close = () => {
+    // Not before: what a reset leaves has no such dialog, and its answer would go unread.
+    if (change.isSuccess) void queries.invalidateQueries({ queryKey: ["anomalies"] });
+    onClose();
+  };
   const { title, text } = ACTS[act];
   return (
-    <Dialog title={`${title}: ${whom}`} onClose={onClose}>
+    <Dialog title={`${title}: ${whom}`} onClose={close}>
       <div className={form["form"]}>
         <p role="status">{change.data ? textOf(change.data) : text}</p>
         {change.isError && <ErrorNote error={change.error} />}
         <div className={form["actions"]}>
-          <Button onClick={onClose}>{change.data ? "Close" : "Cancel"}</Button>
+          <Button onClick={close}>{change.data ? "Close" : "Cancel"}</Button>
           {!change.data && <Button kind={act === "reset" ? "danger" : "primary"} onClick={() => change.mutate()} disabled={change.isPending}>{title}</Button>}
         </div>
       </div>
