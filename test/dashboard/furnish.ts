@@ -33,7 +33,6 @@ export async function furnish(rest: RestClient, siteId: string, webhookUrl: stri
   await rest.uploadDeviceConfiguration(device, { content: CONFIGURATION(20, "camera at the door"), changed_by: "anna.berg", comment: "ticket 4711" });
   await rest.createDnsList({ name: "Advertising", category: "advertising", names: "0.0.0.0 ads.example\n0.0.0.0 tracker.example" });
   await rest.createDnsRule({ name: "casino.example", action: "block", reason: "house rules" });
-  await rest.createIdsRuleset({ name: "Our own", rules: 'alert tcp any any -> any 23 (msg:"Telnet at a store"; sid:1000001; rev:1;)' });
   await rest.createCredential({ type: "snmp", name: "Switches, read only", secret: { community: "only-for-this" }, site_ids: [siteId] });
   await rest.createGuardException(siteId, { ip: "10.77.0.53", kind: "address_scan", reason: "our own scanner" });
   await rest.createView({ list: "devices", name: "Printers without a name", filter: "type:printer", shared: true });

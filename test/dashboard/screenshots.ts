@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { createRestClient, type RestClient } from "@lanthorn/client";
@@ -15,6 +16,7 @@ import { openSite } from "../system/site.ts";
 import { startBrowser } from "./browser.ts";
 import { furnish } from "./furnish.ts";
 import { logIn, settle, TOUR } from "./pages.ts";
+import { sense, sensorFolders } from "./sensed.ts";
 
 /** Pictures of every page of the dashboard, light and dark, from a phone to a wide screen, from the demonstration site. */
 
@@ -46,13 +48,16 @@ await new Command("npm run dashboard:screenshots --")
   })
   .parseAsync();
 
-/** A site on which something happens: its hosts are found and scanned, and one of them is attacked. */
+/** A site on which something happens: its hosts are found and scanned, and one of them is attacked; its resolver, a decoy and rules have something to see. */
 async function ofDemonstration(dir: string): Promise<void> {
   const [{ recipient }, receiver] = await Promise.all([generateIdentity(), startReceiver()]);
+  const folder = mkdtempSync(join(tmpdir(), "lanthorn-sensors-"));
   const site = await openSite({
+    probeEnv: sensorFolders(folder).probeEnv,
     collectorEnv: { LANTHORN_ADMIN_PASSWORD: PASSWORD, LANTHORN_BACKUPS_RECIPIENTS: recipient, LANTHORN_WEBHOOKS_ALLOW: "127.0.0.1" },
     probeToml: `[guards]\nlearning_minutes = 0.25\n[traffic]\ninterfaces = ["${PROBE_BOX.lanInterface}"]\n`,
   });
+  let endSensors: () => Promise<void> = () => Promise.resolve();
   const rest = createRestClient({ url: site.collector.url, token: site.collector.token, fetch: patientFetch });
   try {
     const hosts = (await site.lab.status()).hosts.length;
@@ -68,11 +73,14 @@ async function ofDemonstration(dir: string): Promise<void> {
     await site.lab.join("kitchen-tablet");
     await scanLan(rest);
     await furnish(rest, site.siteId, receiver.url);
+    endSensors = await sense(site, rest, folder);
     await takeAll(dir, { url: site.collector.url, password: PASSWORD });
     await running.stop();
   } finally {
+    await endSensors();
     await site.close();
     await receiver.close();
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

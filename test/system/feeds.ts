@@ -1,6 +1,5 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect } from "vitest";
 import { tryCommand } from "../lab/run-command.ts";
 import { COLLECTOR, type Collector } from "./deployment.ts";
 
@@ -27,13 +26,13 @@ export function nvdFile(vulnerabilities: readonly ReturnType<typeof nvdRecord>[]
   return { format: "NVD_CVE", version: "2.0", resultsPerPage: vulnerabilities.length, startIndex: 0, totalResults: vulnerabilities.length, vulnerabilities };
 }
 
-/** Imports files of feeds by the collector's own command; the daemon takes them up by itself, soon after. @param files Their contents by their names. */
+/** Imports files of feeds by the collector's own command; the daemon takes them up by itself, soon after. @param files Their contents by their names. @throws {Error} It failed, or had something to say. */
 export async function importFeeds({ dataDir }: Pick<Collector, "dataDir">, files: Readonly<Record<string, unknown>>): Promise<void> {
   const paths = Object.entries(files).map(([name, content]) => {
     const path = join(dataDir, name);
     writeFileSync(path, JSON.stringify(content));
     return path;
   });
-  const result = await tryCommand(process.execPath, [COLLECTOR, "feeds", "import", "--json", ...paths], { env: { LANTHORN_DATA_DIR: dataDir } });
-  expect([result.code, result.stderr]).toEqual([0, ""]);
+  const { code, stderr } = await tryCommand(process.execPath, [COLLECTOR, "feeds", "import", "--json", ...paths], { env: { LANTHORN_DATA_DIR: dataDir } });
+  if (code !== 0 || stderr !== "") throw new Error(`the import of feeds ended with ${code}: ${stderr}`);
 }

@@ -17,8 +17,8 @@ export interface Command {
 
 /** A second key counts only so long after the first. */
 const SEQUENCE_MS = 1200;
-/** Keys wait so long for a page that is on its way, and so many of them. */
-const HOLD_MS = 10_000;
+/** Keys wait so long for a page that is on its way, and so many of them; then they are for what is there. */
+const HOLD_MS = 5000;
 const MAX_HELD = 64;
 
 interface Press {
@@ -79,8 +79,18 @@ function createKeyboard(hasSingleKeys: boolean) {
     if (isHolding || !press) return;
     held = rest;
     const command = isForPage() ? find(press) : undefined;
-    if (command) flushSync(() => command.run());
-    runHeld();
+    try {
+      if (command) flushSync(() => command.run());
+    } finally {
+      runHeld();
+    }
+  };
+  const release = (delayMs: number) => {
+    cancel();
+    cancel = clock.after(delayMs, () => {
+      isHolding = false;
+      runHeld();
+    });
   };
   return {
     press(event: KeyboardEvent) {
@@ -99,17 +109,9 @@ function createKeyboard(hasSingleKeys: boolean) {
     },
     hold() {
       isHolding = true;
-      cancel();
-      cancel = clock.after(HOLD_MS, () => {
-        // For what they were meant is not known any more.
-        [isHolding, held] = [false, []];
-      });
+      release(HOLD_MS);
     },
-    release() {
-      isHolding = false;
-      cancel();
-      cancel = clock.after(0, runHeld);
-    },
+    release: () => release(0),
     close: () => cancel(),
   };
 }
