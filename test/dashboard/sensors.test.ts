@@ -110,7 +110,7 @@ test("a noisy rule is found with its text, suppressed, and disabled with a reaso
   await page.keyboard.type("normal here");
   await page.keyboard.press("Enter");
   await page.getByText("disabled", { exact: true }).last().waitFor();
-  expect((await collector.rest.listIdsOverrides()).data.map(({ value, state, reason }) => [value, state, reason])).toContainEqual(["1:1000001", "disabled", "normal here"]);
+  await expect.poll(async () => (await collector.rest.listIdsOverrides()).data.map(({ value, state, reason }) => [value, state, reason])).toContainEqual(["1:1000001", "disabled", "normal here"]);
   expect(await page.locator("main img").count()).toBe(0);
   await close();
 });

@@ -55,7 +55,7 @@ function Noisiest({ stats }: { readonly stats: IdsStats }) {
       <Table heads={["Rule", "Matches", "Share", "Hosts", "Silent", mayWrite && "Action"]}>
         {stats.noisiest.map((rule) => (
           <tr key={`${rule.generator_id}:${rule.signature_id}`}>
-            <td className={styles["name"]}><Link to="/sensors/ids/rules" search={{ signature_id: String(rule.signature_id) }}><Foreign text={rule.signature} longest={160} /></Link><br /><span className={styles["soft"]}>{rule.signature_id} · <Foreign text={rule.category} longest={60} /></span></td>
+            <td className={styles["name"]}><Link to="/sensors/ids/rules" search={{ signature_id: String(rule.signature_id) }}><Foreign text={rule.signature} longest={160} /></Link><br /><span className={styles["soft"]}><Foreign text={[rule.signature_id, rule.category].filter(Boolean).join(" · ")} longest={80} /></span></td>
             <td>{rule.alerts.toLocaleString("en")}</td><td><meter className={styles["share"]} min={0} max={1} value={rule.share} aria-label="Of all that was not silent" /></td>
             <td>{rule.hosts.toLocaleString("en")}</td><td>{rule.suppressed.toLocaleString("en")}</td>
             {mayWrite && <td>{rule.suggestion === null ? "–" : <Suppress suggestion={rule.suggestion} />}</td>}

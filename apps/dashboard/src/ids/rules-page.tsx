@@ -69,7 +69,7 @@ function RulesTable({ rules, siteId }: { readonly rules: readonly IdsRule[]; rea
           const key = `${rule.ruleset_id} ${rule.generator_id}:${rule.signature_id}`;
           return [
             <tr key={key}>
-              <td className={styles["name"]}><strong><Foreign text={rule.signature} longest={160} /></strong><br /><span className={styles["soft"]}>{rule.signature_id} · <Foreign text={[rule.category, rule.class, ...rule.mitre_techniques].filter(Boolean).join(" · ")} longest={120} /></span></td>
+              <td className={styles["name"]}><strong><Foreign text={rule.signature} longest={160} /></strong><br /><span className={styles["soft"]}><Foreign text={[rule.signature_id, rule.category, rule.class, ...rule.mitre_techniques].filter(Boolean).join(" · ")} longest={140} /></span></td>
               <td><SeverityMark severity={rule.severity} /></td>
               <td><Mark tone={TONES[rule.state]}>{rule.state}</Mark>{rule.modified && <> <Mark tone="calm">modified</Mark></>}{rule.refusal !== null && <p className={styles["soft"]}><Foreign text={`${rule.refusal.keyword}: ${rule.refusal.reason}`} /></p>}</td>
               <td>

@@ -60,9 +60,9 @@ function CveRow({ cve }: { readonly cve: AffectedCve }) {
       <td>
         <ul className={styles["devices"]}>
           {cve.affected_devices.slice(0, 5).map((device) => (
-            <li key={`${device.device_id} ${device.matched_service} ${device.matched_port}`}>
+            <li key={`${device.device_id} ${device.product} ${device.matched_port} ${device.protocol}`}>
               <Link to="/devices/$deviceId" params={{ deviceId: device.device_id }}><Foreign text={device.hostname || device.ip} longest={60} /></Link>
-              {" "}<Foreign text={`${device.product} ${device.version}`} longest={60} />
+              {" "}<Foreign text={`${device.product} ${device.version}`} longest={60} />{device.matched_port !== null && ` at ${device.matched_port}/${device.protocol}`}
             </li>
           ))}
         </ul>
