@@ -1,5 +1,5 @@
 import { nextTurn } from "@lanthorn/runtime";
-import type { Kysely } from "kysely";
+import { type Kysely, type RawBuilder, sql, type SqlBool } from "kysely";
 import { isPostgres } from "../row-locks.ts";
 import type { Schema } from "../schema.ts";
 
@@ -27,4 +27,9 @@ export async function* idRanges(reads: Kysely<Schema>, table: "alerts" | "device
     after = upTo;
     await nextTurn();
   }
+}
+
+/** That an id is in a range. @param id Its column. */
+export function inRange(id: string, { after, upTo }: IdRange): RawBuilder<SqlBool> {
+  return sql<SqlBool>`${sql.ref(id)} > ${after}${upTo === null ? sql`` : sql` and ${sql.ref(id)} <= ${upTo}`}`;
 }

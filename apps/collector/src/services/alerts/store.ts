@@ -3,7 +3,7 @@ import type { Expression, ExpressionBuilder, Insertable, Kysely, SqlBool, Transa
 import { countFacets, type Facets } from "../../db/query/facets.ts";
 import { holdsText } from "../../db/query/like.ts";
 import { idsAmong } from "../../db/query/ids-among.ts";
-import { type IdRange, idRanges } from "../../db/query/id-ranges.ts";
+import { idRanges, inRange } from "../../db/query/id-ranges.ts";
 import { selectIn } from "../../db/query/select-in.ts";
 import { inTurn } from "../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
@@ -86,7 +86,7 @@ export const SORT_COLUMNS = {
 /** `change` holds the tenant's lock, under which events are applied too; lists read committed rows. */
 export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): AlertsStore {
   const inRanges = async function* inRanges(tenantId: string, filter: AlertFilter) {
-    for await (const range of idRanges(reads, "alerts")) yield reads.selectFrom("alerts").where((eb) => matchesAmong(eb, tenantId, filter, range));
+    for await (const range of idRanges(reads, "alerts")) yield reads.selectFrom("alerts").where((eb) => matches(eb, tenantId, filter)).where(inRange("alerts.id", range));
   };
   const columnsOf = async function* columns(tenantId: string, filter: AlertFilter) {
     for await (const some of inRanges(tenantId, filter)) yield some.select(FACETS);
@@ -144,11 +144,6 @@ export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; 
       return mute !== undefined;
     }),
   };
-}
-
-/** Those of a filter among some ids, and nothing beyond is looked at. */
-function matchesAmong(eb: ExpressionBuilder<Schema, "alerts">, tenantId: string, filter: AlertFilter, { after, upTo }: IdRange) {
-  return eb.and([matches(eb, tenantId, filter), eb("id", ">", after), ...(upTo === null ? [] : [eb("id", "<=", upTo)])]);
 }
 
 function matches(eb: ExpressionBuilder<Schema, "alerts">, tenantId: string, filter: AlertFilter) {

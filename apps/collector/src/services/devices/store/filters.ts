@@ -2,7 +2,7 @@ import { type Choice, isOpenChoice } from "@lanthorn/contract";
 import { type ExpressionBuilder, type ExpressionWrapper, type RawBuilder, sql, type SqlBool } from "kysely";
 import { holdsText } from "../../../db/query/like.ts";
 import type { AddressRange } from "../../../db/keys/address-range.ts";
-import type { IdRange } from "../../../db/query/id-ranges.ts";
+import { type IdRange, inRange } from "../../../db/query/id-ranges.ts";
 import type { Schema } from "../../../db/schema.ts";
 
 /** What a list of devices is narrowed to. Texts match any part, in any case. */
@@ -101,11 +101,6 @@ function oneOf<T>(choice: Choice<T> | undefined, among: (values: readonly T[]) =
 function someOf<T>(choice: Choice<T> | undefined, holds: (value: T) => Condition, eb: Builder): readonly Condition[] {
   const { any = [], none = [] } = choice ?? {};
   return [...(any.length > 0 ? [eb.or(any.map(holds))] : []), ...none.map((value) => eb.not(holds(value)))];
-}
-
-/** That an id is in a range. */
-function inRange(id: string, { after, upTo }: IdRange): RawBuilder<SqlBool> {
-  return sql<SqlBool>`${sql.ref(id)} > ${after}${upTo === null ? sql`` : sql` and ${sql.ref(id)} <= ${upTo}`}`;
 }
 
 /** The ids of devices with one of these ports open, of either protocol, by the index of open ports. */
