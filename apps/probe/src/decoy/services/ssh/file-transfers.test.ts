@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Client, type ClientChannel, type SFTPWrapper } from "ssh2";
+import type { Client, ClientChannel, SFTPWrapper } from "ssh2";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type DebianRoot, unpackDebianPackages } from "../../../../../../test/lab/debian-packages.ts";
-import { connectTo } from "../../testing/converse.ts";
+import { enterSsh } from "../../testing/enter-ssh.ts";
 import { openForTest, type OpenedDecoys } from "../../testing/opened.ts";
 
 let decoys: OpenedDecoys;
@@ -39,14 +39,7 @@ async function run(program: "scp" | "sftp", args: readonly string[], input = "")
   return { code, said };
 }
 
-/** Lets itself in with the bait. */
-async function enter(from: string): Promise<Client> {
-  const client = new Client();
-  client.on("error", () => undefined);
-  client.connect({ sock: await connectTo(decoys.portOf("ssh"), from), username: "backup", password: "Blue-Heron-4" });
-  await once(client, "ready");
-  return client;
-}
+const enter = (from: string) => enterSsh(decoys.portOf("ssh"), from);
 
 function beginSftp(client: Client): Promise<SFTPWrapper> {
   return new Promise((resolve, reject) => void client.sftp((error, opened) => (error ? reject(error) : resolve(opened))));

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { Client, type ClientChannel, type ClientErrorExtensions } from "ssh2";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectTo, converse } from "../../testing/converse.ts";
+import { enterSsh } from "../../testing/enter-ssh.ts";
 import { openForTest, type OpenedDecoys } from "../../testing/opened.ts";
 
 let decoys: OpenedDecoys;
@@ -26,14 +27,7 @@ async function login(from: string, username: string, password: string) {
   return { level, key };
 }
 
-/** Lets itself in with bait. */
-async function enter(from: string): Promise<Client> {
-  const client = new Client();
-  client.on("error", () => undefined);
-  client.connect({ sock: await connectTo(decoys.portOf("ssh"), from), username: "backup", password: "Blue-Heron-4" });
-  await once(client, "ready");
-  return client;
-}
+const enter = (from: string) => enterSsh(decoys.portOf("ssh"), from);
 
 test("bait opens a shell without a system: what is typed is answered, recorded and nowhere executed", async () => {
   const client = await enter("127.0.3.6");
