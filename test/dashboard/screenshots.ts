@@ -103,8 +103,12 @@ async function takeAll(dir: string, { url, password }: Target): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const browser = await startBrowser();
   try {
+    // In one browser, which keeps the page's files: one with nothing kept for each screen asks for more of them in a minute than an address may.
+    const { page, context } = await browser.open();
     for (const screen of SCREENS) {
-      const { page, context } = await browser.open(screen);
+      await context.clearCookies();
+      await page.setViewportSize(screen);
+      await page.emulateMedia({ colorScheme: screen.scheme });
       await page.goto(url);
       await page.getByRole("heading", { name: "Log in" }).waitFor();
       await page.screenshot({ path: join(folder, `login-${screen.name}.png`) });
@@ -115,7 +119,6 @@ async function takeAll(dir: string, { url, password }: Target): Promise<void> {
         await page.screenshot({ path: join(folder, `${name}-${screen.name}.png`) });
         process.stdout.write(`${name}-${screen.name}.png\n`);
       }
-      await context.close();
     }
   } finally {
     await browser.close();
