@@ -10,7 +10,7 @@ import { Table } from "../fields/table.tsx";
 import { formatMeasure } from "../sensors/measure.ts";
 import styles from "../sensors/sensors.module.css";
 import { useMay, useSession } from "../session/use-session.ts";
-import { Answer } from "../states/answer.tsx";
+import { Answer, Nothing } from "../states/answer.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { words } from "../texts/words.ts";
@@ -78,7 +78,7 @@ function Details({ anomaly }: { readonly anomaly: AnomalyDetails }) {
         </Panel>
       )}
       <Panel title="What else happened at the site" isFlush>
-        {anomaly.around.length === 0 ? <p className={styles["note"]}>Nothing that changes a network.</p> : (
+        {anomaly.around.length === 0 ? <Nothing>Nothing that changes a network.</Nothing> : (
           <Table heads={["When", "What", "Device"]}>
             {anomaly.around.map(({ type, at, device_id: id }, index) => (
               <tr key={index}><td><Moment at={at} exact /></td><td><code>{type}</code></td><td>{id === null ? "–" : <Link to="/devices/$deviceId" params={{ deviceId: id }}>the device</Link>}</td></tr>

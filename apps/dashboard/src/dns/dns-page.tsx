@@ -7,7 +7,7 @@ import filters from "../fields/filters.module.css";
 import { Page, Panel } from "../parts/page.tsx";
 import { Table } from "../fields/table.tsx";
 import { useSession } from "../session/use-session.ts";
-import { Answer, Empty } from "../states/answer.tsx";
+import { Answer, Empty, Nothing } from "../states/answer.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { AllowButton } from "./allow-button.tsx";
 import { DnsCheckForm } from "./check.tsx";
@@ -74,7 +74,7 @@ function Top({ title, rows }: { readonly title: string; readonly rows: readonly 
   const hasActions = rows.some(({ action }) => action !== undefined);
   return (
     <Panel title={title} isFlush>
-      {rows.length === 0 ? <p className={styles["note"]}>Nothing is reported.</p> : (
+      {rows.length === 0 ? <Nothing>Nothing is reported.</Nothing> : (
         <Table heads={["What", "Times", "Share", hasActions && "Action"]}>
           {rows.map(({ key, text, times, action }) => (
             <tr key={key}><td className={styles["name"]}>{text}</td><td>{times.toLocaleString("en")}</td><td><meter className={styles["share"]} min={0} max={most} value={times} aria-label="Beside the most" /></td>{hasActions && <td>{action}</td>}</tr>

@@ -87,7 +87,7 @@ function Suppressions({ siteId }: { readonly siteId: string | undefined }) {
     <Panel title="Suppressed" isFlush>
       <Answer query={suppressions}>
         {({ data }) => (data.length === 0 ? <Nothing>No rule is suppressed.</Nothing> : (
-          <Table heads={["What", "Why", "Fitted", "Ends", mayWrite && "Action"]}>
+          <Table heads={["What", "Why", "Matched", "Ends", mayWrite && "Action"]}>
             {data.map((one) => (
               <tr key={one.id}>
                 <td className={styles["name"]}><Foreign text={partsOf(one)} /></td>

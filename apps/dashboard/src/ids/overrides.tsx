@@ -17,7 +17,7 @@ export function Overrides() {
   return (
     <Panel title="What was changed in rules" isFlush>
       <Answer query={overrides}>
-        {({ data }) => (data.length === 0 ? <Nothing>Nothing was.</Nothing> : (
+        {({ data }) => (data.length === 0 ? <Nothing>No rule was changed.</Nothing> : (
           <Table heads={["Of what", "Change", "Why", mayWrite && "Action"]}>
             {data.map((one) => (
               <tr key={one.id}>
