@@ -1,8 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
-import { createRestClient, type RestClient } from "@lanthorn/client";
+import type { RestClient } from "@lanthorn/client";
 import { describeError } from "@lanthorn/runtime";
 import { Command } from "commander";
 import { generateIdentity } from "../../apps/collector/src/backups/format/age-keys.ts";
@@ -58,7 +57,7 @@ async function ofDemonstration(dir: string): Promise<void> {
     probeToml: `[guards]\nlearning_minutes = 0.25\n[traffic]\ninterfaces = ["${PROBE_BOX.lanInterface}"]\n`,
   });
   let endSensors: () => Promise<void> = () => Promise.resolve();
-  const rest = createRestClient({ url: site.collector.url, token: site.collector.token, fetch: patientFetch });
+  const { rest } = site.collector;
   try {
     const hosts = (await site.lab.status()).hosts.length;
     await waitFor("the demonstration's hosts", async () => ((await rest.listDevices()).meta.total >= hosts ? true : null));
@@ -81,15 +80,6 @@ async function ofDemonstration(dir: string): Promise<void> {
     await site.close();
     await receiver.close();
     rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** What is set up at once is more than a caller may ask in a second: what the collector refuses is sent again when it says. */
-async function patientFetch(...request: Parameters<typeof fetch>): Promise<Response> {
-  for (;;) {
-    const response = await fetch(...request);
-    if (response.status !== 429) return response;
-    await pause(Number(response.headers.get("retry-after") ?? 1) * 1000);
   }
 }
 

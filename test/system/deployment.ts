@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRestClient, type RestClient } from "@lanthorn/client";
 import { REPOSITORY } from "../lab/lab-state.ts";
+import { patientFetch } from "../lab/patient-fetch.ts";
 import { type CommandResult, tryCommand } from "../lab/run-command.ts";
 import { type Daemon, startDaemon } from "./daemon.ts";
 
@@ -62,7 +63,7 @@ export async function startCollector(options: {
   const url = String(daemon.ready["url"]);
   const passwordFile = join(options.dataDir, "admin-password");
   let token = "";
-  const rest = createRestClient({ url, token: () => token, fetch });
+  const rest = createRestClient({ url, token: () => token, fetch: patientFetch });
   const login = await rest.login({ username: "admin", password: options.env?.["LANTHORN_ADMIN_PASSWORD"] ?? readFileSync(passwordFile, "utf8").trim() });
   token = login.access_token;
   return { ...daemon, url, httpsUrl: String(daemon.ready["https_url"]), dataDir: options.dataDir, passwordFile, rest, token: () => token };
