@@ -38,13 +38,17 @@ interface PackageVersion {
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const PROGRAM_FOLDERS = ["usr/sbin", "usr/bin", "sbin", "bin", "usr/lib/systemd", "lib/systemd"];
 
+/** In the cache folder, in place of /etc/apt/sources.list; that of the machine stays as it is. */
+const SOURCES = "sources.list";
+const KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg";
+
 /** Programs that look for their data under `/usr` unless an environment variable says otherwise. */
 const DATA_FOLDERS = { NMAPDIR: "usr/share/nmap", WIRESHARK_DATA_DIR: "usr/share/wireshark", MIBDIRS: "usr/share/snmp/mibs" };
 
 /**
  * Unpacks Debian packages, and those they depend on that the machine lacks, without installing any: nothing starts and nothing outside the
  * cache folder changes. What was unpacked before is used again without the network; runs at the same time wait for each other.
- * @param names Packages of the machine's own Debian release.
+ * @param names Packages of the machine's own Debian release, or else of its backports.
  * @throws LabError `packages` when this is no Debian machine, a package does not exist, or it cannot be fetched.
  */
 export async function unpackDebianPackages(names: readonly string[], options: UnpackOptions = {}): Promise<DebianRoot> {
@@ -80,8 +84,10 @@ async function stampOfMachine(): Promise<string> {
 /** Which packages of which version would be installed, had apt to install `names`. */
 async function resolvePackages(names: readonly string[], cache: string, say: Say): Promise<readonly PackageVersion[]> {
   const simulate = ["install", "--simulate", "--no-install-recommends", "-o", "Debug::NoLocking=1", ...names];
-  const first = await tryCommand("apt-get", [...(await listOptions(cache)), ...simulate]);
-  const answer = first.code === 0 ? first : await updateLists(cache, say).then((lists) => tryCommand("apt-get", [...lists, ...simulate]));
+  let answer = await tryCommand("apt-get", [...(await listOptions(cache)), ...simulate]);
+  if (answer.code !== 0) answer = await tryCommand("apt-get", [...(await updateLists(cache, say)), ...simulate]);
+  const backports = answer.code === 0 ? null : await addBackports(cache);
+  if (backports !== null) answer = await tryCommand("apt-get", [...(await updateLists(cache, say)), "--target-release", backports, ...simulate]);
   if (answer.code !== 0) throw new LabError("packages", `apt cannot find ${names.join(" ")}: ${answer.stderr.trim()}`);
   const packages = answer.stdout.matchAll(/^Inst (\S+) (?:\[\S+\] )?\((\S+) /gm);
   return [...packages].map(([, name = "", version = ""]) => ({ name, version }));
@@ -90,7 +96,22 @@ async function resolvePackages(names: readonly string[], cache: string, say: Say
 /** Options that point apt at package lists of our own, once there are any; the machine's lists otherwise. */
 async function listOptions(cache: string): Promise<readonly string[]> {
   const lists = join(cache, "lists");
-  return existsSync(join(lists, "partial")) ? ["-o", `Dir::State::Lists=${lists}`, "-o", `Dir::Cache=${join(cache, "apt")}`] : [];
+  const sources = join(cache, SOURCES);
+  return [
+    ...(existsSync(join(lists, "partial")) ? ["-o", `Dir::State::Lists=${lists}`, "-o", `Dir::Cache=${join(cache, "apt")}`] : []),
+    ...(existsSync(sources) ? ["-o", `Dir::Etc::SourceList=${sources}`] : []),
+  ];
+}
+
+/** Lays the backports of the machine's release beside its sources; apt takes from them only what is nowhere else, or when it is told to. @returns Their name; null where the machine's sources do not say where Debian is. */
+async function addBackports(cache: string): Promise<string | null> {
+  const { stdout } = await tryCommand("apt-get", [...(await listOptions(cache)), "indextargets", "--format", "$(ORIGIN) $(COMPONENT) $(SITE) $(CODENAME)", "Created-By: Packages"]);
+  const [, site = "", release = ""] = /^Debian main (\S+) ([a-z]+)$/m.exec(stdout) ?? [];
+  if (site === "") return null;
+  const own = await readFile("/etc/apt/sources.list", "utf8").catch(() => "");
+  const signed = existsSync(KEYRING) ? `[signed-by=${KEYRING}] ` : "";
+  await writeFile(join(cache, SOURCES), `${own}\ndeb ${signed}${site} ${release}-backports main\n`);
+  return `${release}-backports`;
 }
 
 /** Fetches package lists into the cache folder: for a machine that has none, or whose lists name packages that are gone. */
@@ -101,7 +122,7 @@ async function updateLists(cache: string, say: Say): Promise<readonly string[]> 
   const options = [...(await listOptions(cache)), "-o", "Debug::NoLocking=1", "-o", "APT::Sandbox::User="];
   const result = await tryCommand("apt-get", [...options, "update"], { timeoutMs: 180_000 });
   if (result.code === 0) return options;
-  await rm(join(cache, "lists"), { recursive: true, force: true });
+  for (const made of ["lists", SOURCES]) await rm(join(cache, made), { recursive: true, force: true });
   throw new LabError("packages", `apt-get update failed; look at /etc/apt/sources.list and the network: ${result.stderr.trim()}`);
 }
 

@@ -58,7 +58,7 @@ const DEFAULT_PORTS = {
   FTP_PORTS: "21", GENEVE_PORTS: "6081", VXLAN_PORTS: "4789", TEREDO_PORTS: "3544", SIP_PORTS: "[5060,5061]",
 };
 
-/** The machine's own, else that of its Debian release. @returns Why there is none, in words, where it cannot be had. */
+/** The machine's own, else that of its Debian release or its backports. @returns Why there is none, in words, where it cannot be had. */
 export async function findSuricata(): Promise<Suricata | string> {
   try {
     const own = await tryCommand("suricata", ["--build-info"]);
