@@ -87,7 +87,7 @@ function CapturesTable({ captures }: { readonly captures: readonly Pcap[] }) {
           <td className={styles["about"]}><About capture={capture} /></td>
           <td><Why capture={capture} /></td>
           <td>{capture.packets.toLocaleString("en")}</td>
-          <td>{capture.size_bytes === 0 ? "–" : formatSize(capture.size_bytes)}</td>
+          <td className={styles["size"]}>{capture.size_bytes === 0 ? "–" : formatSize(capture.size_bytes)}</td>
           <td><DownloadButton capture={capture} /></td>
         </tr>
       ))}
