@@ -36,6 +36,9 @@ export async function findFaults(page: Page, name: string, within = "html"): Pro
     // The page scrolls in its content, which may hide that it is too wide.
     const overflow = "[document.documentElement, ...document.querySelectorAll('#content')].some((each) => each.scrollWidth > each.clientWidth)";
     if (await page.evaluate(overflow)) found.push(`${name} ${width}: wider than the screen`);
+    // A table may be scrolled in its panel, but nobody expects to: what is done with a row is at its end.
+    const table = "[...document.querySelectorAll('table')].some((each) => each.offsetWidth > each.parentElement.clientWidth)";
+    if (await page.evaluate(table)) found.push(`${name} ${width}: a table is wider than its panel`);
     const wide = "[...document.querySelectorAll('dialog[open]')].some((dialog) => dialog.scrollWidth > dialog.clientWidth)";
     if (await page.evaluate(wide)) found.push(`${name} ${width}: a dialog is wider than itself`);
   }

@@ -21,7 +21,7 @@ export function Ports({ ports }: { readonly ports: readonly PortRecord[] }) {
           <td><Mark tone={TONES[port.state]}>{port.state}</Mark></td>
           <td><Foreign text={port.service || "–"} longest={40} /></td>
           <td className={styles["software"]}>
-            <Foreign text={port.version} longest={80} />
+            <Foreign text={port.version || (port.banner === "" ? "–" : "")} longest={80} />
             {port.banner !== "" && <code><Foreign text={port.banner} longest={MAX_BANNER} /></code>}
           </td>
           <td><Moment at={port.last_scanned} /></td>

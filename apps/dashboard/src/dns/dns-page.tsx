@@ -75,7 +75,7 @@ function Top({ title, rows }: { readonly title: string; readonly rows: readonly 
   return (
     <Panel title={title} isFlush>
       {rows.length === 0 ? <Nothing>Nothing is reported.</Nothing> : (
-        <Table heads={["What", "Times", "Share", hasActions && "Action"]}>
+        <Table heads={["What", "Times", "Share", hasActions && "Action"]} isSmall={!hasActions}>
           {rows.map(({ key, text, times, action }) => (
             <tr key={key}><td className={styles["name"]}>{text}</td><td>{times.toLocaleString("en")}</td><td><meter className={styles["share"]} min={0} max={most} value={times} aria-label="Beside the most" /></td>{hasActions && <td>{action}</td>}</tr>
           ))}

@@ -62,7 +62,7 @@ function QueryRow({ row }: { readonly row: DnsQueryRow }) {
       <td><Mark tone={TONES[row.action]}>{row.action}</Mark>{row.list !== "" && <span className={styles["soft"]}> <Foreign text={row.list} longest={60} /></span>}</td>
       <td>{row.device_id === null ? row.client_ip : <Link to="/devices/$deviceId" params={{ deviceId: row.device_id }}>{row.client_ip}</Link>}</td>
       <td>{row.times.toLocaleString("en")}</td>
-      <td>{row.action === "blocked" ? <AllowButton name={row.name} /> : "–"}</td>
+      <td>{row.action === "blocked" && <AllowButton name={row.name} />}</td>
     </tr>
   );
 }

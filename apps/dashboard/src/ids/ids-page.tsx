@@ -58,7 +58,7 @@ function Noisiest({ stats }: { readonly stats: IdsStats }) {
             <td className={styles["name"]}><Link to="/sensors/ids/rules" search={{ signature_id: String(rule.signature_id) }}><Foreign text={rule.signature} longest={160} /></Link><br /><span className={styles["soft"]}><Foreign text={[rule.signature_id, rule.category].filter(Boolean).join(" · ")} longest={80} /></span></td>
             <td>{rule.alerts.toLocaleString("en")}</td><td><meter className={styles["share"]} min={0} max={1} value={rule.share} aria-label="Of all that was not silent" /></td>
             <td>{rule.hosts.toLocaleString("en")}</td><td>{rule.suppressed.toLocaleString("en")}</td>
-            {mayWrite && <td>{rule.suggestion === null ? "–" : <Suppress suggestion={rule.suggestion} />}</td>}
+            {mayWrite && <td>{rule.suggestion !== null && <Suppress suggestion={rule.suggestion} />}</td>}
           </tr>
         ))}
       </Table>

@@ -75,7 +75,7 @@ function DeliveryRow({ delivery, onRedeliver }: { readonly delivery: WebhookDeli
         {delivery.next_attempt_at !== null && <>next attempt <Moment at={delivery.next_attempt_at} exact /></>}
       </td>
       <td><Moment at={delivery.created_at} /></td>
-      <td>{onRedeliver === null ? "–" : <Button onClick={onRedeliver}>Send again</Button>}</td>
+      <td>{onRedeliver !== null && <Button onClick={onRedeliver}>Send again</Button>}</td>
     </tr>
   );
 }

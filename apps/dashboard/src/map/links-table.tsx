@@ -6,7 +6,7 @@ import { Mark } from "../parts/mark.tsx";
 import { Panel } from "../parts/page.tsx";
 import { Table } from "../fields/table.tsx";
 import { count } from "../texts/count.ts";
-import { Foreign, showForeign } from "../texts/foreign.tsx";
+import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import styles from "./links-table.module.css";
 import { byName, type Picture } from "./picture.ts";
@@ -38,9 +38,9 @@ function LinkRow({ edge, source, target }: { readonly edge: TopologyEdge; readon
   return (
     <tr>
       <td><NodeLink node={source} /></td>
-      <td><code>{showForeign(edge.source_port, 40) || "–"}</code></td>
+      <td><code><Foreign text={edge.source_port || "–"} longest={40} /></code></td>
       <td><NodeLink node={target} /></td>
-      <td><code>{showForeign(edge.target_port, 40) || "–"}</code></td>
+      <td><code><Foreign text={edge.target_port || "–"} longest={40} /></code></td>
       <td>{edge.protocols.join(", ").toUpperCase()}</td>
       <td>{edge.native_vlan ?? "–"}</td>
       <td><Mark tone={TONES[edge.state]}>{edge.state}</Mark></td>

@@ -77,10 +77,10 @@ function HostRow({ row: { host, change, opened, closed } }: { readonly row: Host
       </td>
       <td>{change === "none" || change === "same" ? "–" : <Mark tone={TONES[change]}>{change}</Mark>}</td>
       <td>
-        <ul className={styles["ports"]}>
+        {open.length + closed.length === 0 ? "none" : <ul className={styles["ports"]}>
           {open.map((port) => <Port key={portKey(port)} port={port} change={change === "gone" ? "closed" : opened.has(portKey(port)) ? "opened" : undefined} />)}
           {closed.map((port) => <Port key={portKey(port)} port={port} change="closed" />)}
-        </ul>
+        </ul>}
       </td>
       <td className={styles["others"]}>{othersOf(host)}</td>
     </tr>

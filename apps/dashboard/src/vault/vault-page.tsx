@@ -1,6 +1,6 @@
 import type { Credential } from "@lanthorn/contract";
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { Fragment, useMemo, useState } from "react";
 import { type Command, useCommands } from "../keyboard/commands.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -73,7 +73,7 @@ function CredentialRow({ credential: { name, type, settings, parts, networks, si
   readonly credential: Credential; readonly children: React.ReactNode;
 }) {
   const sites = useSites().data?.data ?? [];
-  const names = siteIds.map((id) => showForeign(sites.find((site) => site.id === id)?.name ?? id, 60));
+  const names = [...siteIds.map((id) => sites.find((site) => site.id === id)?.name ?? id), ...(probeIds.length === 0 ? [] : [`${probeIds.length} more probes`])];
   return (
     <tr>
       <td><strong><Foreign text={name} longest={80} /></strong></td>
@@ -81,7 +81,7 @@ function CredentialRow({ credential: { name, type, settings, parts, networks, si
       <td className={styles["settings"]}>{Object.entries(settings).map(([key, value]) => <span key={key}>{words(key)} <code>{showForeign(String(value), 60)}</code></span>)}</td>
       <td>{parts.length === 0 ? "none" : parts.map((part) => words(part)).join(", ")}</td>
       <td>
-        {names.length === 0 && probeIds.length === 0 ? <span className={styles["nobody"]}>no probe gets it</span> : [...names, ...(probeIds.length === 0 ? [] : [`${probeIds.length} more probes`])].join(", ")}
+        {names.length === 0 ? <span className={styles["nobody"]}>no probe gets it</span> : names.map((each, at) => <Fragment key={at}>{at > 0 && ", "}<Foreign text={each} longest={60} /></Fragment>)}
         {networks.length > 0 && <><br /><code>{networks.slice(0, 4).join(", ")}</code>{networks.length > 4 && ` +${networks.length - 4}`}</>}
       </td>
       <td><Moment at={at} /></td>

@@ -53,7 +53,7 @@ export function VulnerabilitiesPage() {
 function CveRow({ cve }: { readonly cve: AffectedCve }) {
   return (
     <tr>
-      <td><code>{cve.cve_id}</code></td>
+      <td className={styles["id"]}><code>{cve.cve_id}</code></td>
       <td>{cve.severity === null ? "not rated" : <SeverityMark severity={cve.severity}>{cve.severity} {cve.cvss_score ?? ""}</SeverityMark>}</td>
       <td>{cve.known_exploited ? <Mark tone="critical">known</Mark> : cve.epss === null ? "–" : `${(cve.epss * 100).toFixed(1)} %`}</td>
       <td className={styles["text"]}><Foreign text={cve.description} longest={240} /></td>
