@@ -29,6 +29,7 @@ describe("a threshold", () => {
     [threshold("threshold", 1), [0, 0, 1], "aaa"],
     [threshold("both", 2), [0, 1, 2, 3, 11, 12, 13], "nassnas"],
     [threshold("both", 1), [0, 1, 11], "asa"],
+    [threshold("limit", 1), [100, 95, 105, 20, 25], "assas"],
     [{ ...threshold("backoff", 1, 0), multiplier: 10 }, [0, ...Array.from({ length: 10 }, (_, at) => at)], "assssssssas"],
   ])("gives some of many matches: %j at %j", (rule, atSeconds, expected) => {
     expect(answersOf(rule, atSeconds)).toBe(expected);

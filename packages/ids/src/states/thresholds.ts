@@ -52,10 +52,10 @@ export function createThresholds(maxCounts = MAX_COUNTS): Thresholds {
   };
 }
 
-/** A window begins with the first match, and the next with the first behind its end. Packets of before it are in it. */
+/** A window begins with the first match, and the next with the first behind its end. Packets of a little before it are in it; of longer before than it lasts they begin another: the clock was set back. */
 function countMatch(counts: BoundedTable<Count>, key: string, seconds: number, at: number): Count {
   const count = counts.get(key);
-  if (count && at <= count.startedAt + seconds * 1_000_000) {
+  if (count && Math.abs(at - count.startedAt) <= seconds * 1_000_000) {
     count.matches += 1;
     return count;
   }
