@@ -90,6 +90,7 @@ export { createPcapWriter, type PcapOptions, type PcapWriter } from "./capture-f
 export type { PacketFacts, PlacedFrame } from "./capture-file/pcapng-packet.ts";
 export {
   createPcapngWriter, type PcapngInterface, type PcapngOptions, type PcapngStatistics, type PcapngTime, type PcapngWriter,
+  MIN_PADDING_OCTETS, PADDING_BLOCK,
 } from "./capture-file/pcapng-writer.ts";
 export { type BpfFilter, type BpfInstruction, createBpfFilter, MAX_BPF_INSTRUCTIONS } from "./filter/bpf.ts";
 export * from "./dhcp/dhcp.ts";

@@ -80,21 +80,28 @@ function openDirect(path: string, access: number): number | undefined {
   }
 }
 
-test("whole pages go past the cache, and what is written is what was given, in pieces that follow each other", async () => {
+test("whole pages go past the cache, however many blocks of them, and what is written is what was given", async () => {
   const writer = opened();
   const path = join(folder, "direct");
-  const whole = bytesOf(3 * MEBI, 11);
+  const whole = bytesOf(600 * PAGE_OCTETS, 11);
+  const memory = allocatePages(whole.length);
+  memory.set(whole);
   const file = openSync(path, "w");
   const direct = openDirect(path, constants.O_WRONLY);
   const draw = seededRandom(21);
   try {
     for (let position = 0; position < whole.length;) {
-      const memory = allocatePages(2 * MEBI);
-      const lead = position % PAGE_OCTETS;
-      const length = Math.min(1 + draw(MEBI), whole.length - position);
-      const bytes = memory.subarray(lead, lead + length);
-      bytes.set(whole.subarray(position, position + length));
-      position += await writer.write(file, bytes, position, direct);
+      const blocks: Buffer[] = [];
+      let end = position;
+      while (end < whole.length && blocks.length < 1 + draw(16)) {
+        const from = end;
+        end = Math.min(from + PAGE_OCTETS * (1 + draw(12)), whole.length);
+        blocks.push(memory.subarray(from, end));
+      }
+      const written = direct === undefined ? 0 : await writer.writePast(direct, blocks, position);
+      if (direct !== undefined) expect(written).toBe(end - position);
+      else await writer.write(file, memory.subarray(position, end), position);
+      position = end;
     }
   } finally {
     closeSync(file);
@@ -103,18 +110,24 @@ test("whole pages go past the cache, and what is written is what was given, in p
   expect(readFileSync(path).equals(whole)).toBe(true);
 });
 
-test("memory that does not lie as in the file is written through the cache, and a file that refuses to be written past it gives back what is before", async () => {
+test("what is no whole page, in memory or in the file, does not go past the cache, nor do blocks that are too many, nor what the file refuses", async () => {
   const writer = opened();
-  const memory = allocatePages(MEBI);
-  memory.set(bytesOf(MEBI, 5));
+  const memory = allocatePages(64 * PAGE_OCTETS);
   const path = join(folder, "direct");
-  const file = openSync(path, "w");
-  const direct = openDirect(path, constants.O_RDONLY);
+  closeSync(openSync(path, "w"));
+  const pages = (from: number, count = 1) => memory.subarray(from * PAGE_OCTETS, (from + count) * PAGE_OCTETS);
+  const file = openDirect(path, constants.O_WRONLY) ?? openSync(path, "r+");
+  const readOnly = openSync(path, "r");
   try {
-    expect(await writer.write(file, memory.subarray(1, 500_001), 0, direct)).toBe(500_000);
-    expect(await writer.write(file, memory.subarray(100, 500_100), 4196, direct)).toBe(direct === undefined ? 500_000 : PAGE_OCTETS - 100);
+    expect(await writer.writePast(file, [pages(0)], 100)).toBe(0);
+    expect(await writer.writePast(file, [pages(0), memory.subarray(0, 100)], 0)).toBe(0);
+    expect(await writer.writePast(file, [memory.subarray(4, 4 + PAGE_OCTETS)], 0)).toBe(0);
+    expect(await writer.writePast(file, Array.from({ length: 17 }, (_, index) => pages(index)), 0)).toBe(0);
+    expect(await writer.writePast(readOnly, [pages(0)], 0)).toBe(0);
+    expect(readFileSync(path).length).toBe(0);
+    expect(await writer.writePast(file, [pages(0, 2), pages(5)], 0)).toBe(3 * PAGE_OCTETS);
   } finally {
     closeSync(file);
-    if (direct !== undefined) closeSync(direct);
+    closeSync(readOnly);
   }
 });

@@ -3,18 +3,24 @@ import { type Libc, LINUX, loadLibc } from "../libc.ts";
 import { PacketIoError } from "../errors.ts";
 import { PAGE_OCTETS } from "./page-memory.ts";
 
-/** Writes much memory to files in pieces, all of them in one call to the system. */
+/** Writes much memory to files, in one call to the system each time and in a thread of libuv's pool. What is written is the writer's own until its promise is settled. */
 export interface PieceWriter {
   /**
-   * Writes to a file, in a thread of libuv's pool.
+   * Writes to a file in pieces.
    * @param file Not open for direct I/O.
-   * @param bytes Its own until the promise is settled; beyond a megabyte only the front is written.
+   * @param bytes Beyond a megabyte only the front is written.
    * @param position Of the file.
-   * @param direct The same file, open for direct I/O (O_DIRECT of open(2)): the pages of it that `bytes` fills go to the disk past the kernel's cache, if
-   * `bytes` lies in memory as it will in the file, by the octet of a page that it begins with.
    * @returns How much of the front is in the file; 0 where nothing is: write it in another way then, which says why. What lies behind that may be written too. Never rejects.
    */
-  write(file: number, bytes: Uint8Array, position: number, direct?: number): Promise<number>;
+  write(file: number, bytes: Uint8Array, position: number): Promise<number>;
+  /**
+   * Writes whole pages to the disk past the kernel's cache, all as one.
+   * @param file Open for direct I/O (O_DIRECT of open(2)).
+   * @param blocks At most `MAX_BLOCKS`, of whole pages and beginning with one; they lie behind each other in the file.
+   * @param position Of the file, a multiple of `PAGE_OCTETS`.
+   * @returns As `write`. 0 too where something is no whole page.
+   */
+  writePast(file: number, blocks: readonly Uint8Array[], position: number): Promise<number>;
   /**
    * Has a stretch of a file go to the disk now, and leave the kernel's cache as far as it is there: whoever writes for hours fills the memory of the
    * machine otherwise, and each page that was never used before costs more than what is copied into it. In a thread of libuv's pool; passed over while
@@ -31,7 +37,6 @@ export interface PieceWriter {
 const PIECE_OCTETS = 128 * 1024;
 /** A megabyte, and one that is shorter: pieces end where the file has whole ones. */
 const MAX_PIECES = 9;
-const MAX_OCTETS = (MAX_PIECES - 1) * PIECE_OCTETS;
 
 /** A `struct iocb` and a `struct io_event`. @see linux/aio_abi.h */
 const BLOCK_OCTETS = 64;
@@ -41,9 +46,14 @@ const BYTES_AT = 24;
 const LENGTH_AT = 32;
 const POSITION_AT = 40;
 const PWRITE = 1;
+const PWRITEV = 8;
 const EVENT_OCTETS = 32;
 const RESULT_AT = 16;
 const POINTER_OCTETS = 8;
+/** Blocks that go past the cache at once. */
+const MAX_BLOCKS = 16;
+/** A `struct iovec`. @see readv(2) */
+const VECTOR_OCTETS = 16;
 /** Only file systems that answer later are asked again: none does for what its cache takes, and few where the file gets longer. */
 const LOOK_AGAIN_MS = 1;
 
@@ -53,15 +63,28 @@ interface Slot {
   readonly blocks: Buffer;
   readonly pointers: Buffer;
   readonly events: Buffer;
+  readonly vectors: Buffer;
 }
 
 /** @returns Null where the system has no asynchronous I/O, or the C library cannot be called. */
 export function openPieceWriter(clock: Pick<PacketIoClock, "after">): PieceWriter | null {
   const libc = loaded();
   const first = libc && openSlot(libc);
-  if (!first) return null;
+  if (!libc || !first) return null;
   const idle: Slot[] = [first];
   let isReleasing = false;
+
+  /** @param describe Fills the slot with what is to be done. @returns How long each operation is. */
+  const submit = async (describe: (slot: Slot) => readonly number[]): Promise<number> => {
+    const slot = idle.pop() ?? openSlot(libc);
+    if (!slot) return 0;
+    const lengths = describe(slot);
+    const begun = await new Promise<number>((resolve) => libc.ioSubmit(slot.context, lengths.length, slot.pointers, resolve));
+    const results = await collect(slot, { libc, clock, begun: Math.max(0, begun) });
+    idle.push(slot);
+    return frontOf(results, lengths);
+  };
+
   return {
     release(file, position, length) {
       if (isReleasing) return;
@@ -70,17 +93,19 @@ export function openPieceWriter(clock: Pick<PacketIoClock, "after">): PieceWrite
         isReleasing = false;
       });
     },
-    async write(file, bytes, position, direct) {
-      const slot = idle.pop() ?? openSlot(libc);
-      if (!slot) return 0;
-      const address = libc.addressOf(bytes);
-      const isLikeInFile = Number(address % BigInt(PAGE_OCTETS)) === position % PAGE_OCTETS;
-      const pieces = direct !== undefined && isLikeInFile ? piecesPastCache(bytes.length, position, { file, direct }) : piecesOf(bytes.length, position, file);
-      describe(slot, { address, position, pieces });
-      const begun = await new Promise<number>((resolve) => libc.ioSubmit(slot.context, pieces.length, slot.pointers, resolve));
-      const results = await collect(slot, { libc, clock, begun: Math.max(0, begun) });
-      idle.push(slot);
-      return frontOf(results, pieces);
+    write: (file, bytes, position) => submit((slot) => {
+      const pieces = piecesOf(bytes.length, position);
+      describePieces(slot, { file, address: libc.addressOf(bytes), position, pieces });
+      return pieces;
+    }),
+    writePast(file, blocks, position) {
+      const addresses = blocks.map((block) => libc.addressOf(block));
+      const areWhole = position % PAGE_OCTETS === 0 && blocks.every(({ length }) => length % PAGE_OCTETS === 0) && addresses.every((address) => address % BigInt(PAGE_OCTETS) === 0n);
+      if (!areWhole || blocks.length > MAX_BLOCKS) return Promise.resolve(0);
+      return submit((slot) => {
+        describeBlocks(slot, { file, vectorsAt: libc.addressOf(slot.vectors), position, blocks, addresses });
+        return [blocks.reduce((sum, { length }) => sum + length, 0)];
+      });
     },
   };
 }
@@ -102,47 +127,50 @@ function openSlot(libc: Libc): Slot | null {
   const blocksAt = libc.addressOf(blocks);
   for (let index = 0; index < MAX_PIECES; index += 1) {
     blocks.writeBigUInt64LE(BigInt(index), index * BLOCK_OCTETS);
-    blocks.writeUInt16LE(PWRITE, index * BLOCK_OCTETS + OPERATION_AT);
     pointers.writeBigUInt64LE(blocksAt + BigInt(index * BLOCK_OCTETS), index * POINTER_OCTETS);
   }
-  return { context, blocks, pointers, events: Buffer.allocUnsafeSlow(MAX_PIECES * EVENT_OCTETS) };
+  return { context, blocks, pointers, events: Buffer.allocUnsafeSlow(MAX_PIECES * EVENT_OCTETS), vectors: Buffer.allocUnsafeSlow(MAX_BLOCKS * VECTOR_OCTETS) };
 }
 
-/** One piece, and which file it goes to. */
-interface Piece {
-  readonly length: number;
-  readonly file: number;
-}
-
-/** @returns Pieces that end at multiples of `PIECE_OCTETS` of the file. */
-function piecesOf(length: number, position: number, file: number): readonly Piece[] {
-  const pieces: Piece[] = [];
+/** @returns Lengths of pieces that end at multiples of `PIECE_OCTETS` of the file. */
+function piecesOf(length: number, position: number): readonly number[] {
+  const pieces: number[] = [];
   for (let at = 0; at < length && pieces.length < MAX_PIECES;) {
     const piece = Math.min(length - at, PIECE_OCTETS - ((position + at) % PIECE_OCTETS));
-    pieces.push({ length: piece, file });
+    pieces.push(piece);
     at += piece;
   }
   return pieces;
 }
 
-/** @returns Whole pages as one piece, and what is before and behind them: the pages that others write a part of are in the cache, and no others. */
-function piecesPastCache(whole: number, position: number, { file, direct }: { readonly file: number; readonly direct: number }): readonly Piece[] {
-  const length = Math.min(whole, MAX_OCTETS);
-  const before = Math.min(length, (PAGE_OCTETS - (position % PAGE_OCTETS)) % PAGE_OCTETS);
-  const behind = (length - before) % PAGE_OCTETS;
-  return [{ length: before, file }, { length: length - before - behind, file: direct }, { length: behind, file }].filter((piece) => piece.length > 0);
-}
-
-function describe({ blocks }: Slot, { address, position, pieces }: { readonly address: bigint; readonly position: number; readonly pieces: readonly Piece[] }): void {
+function describePieces(slot: Slot, { file, address, position, pieces }: {
+  readonly file: number; readonly address: bigint; readonly position: number; readonly pieces: readonly number[];
+}): void {
   let offset = 0;
-  for (const [index, { length, file }] of pieces.entries()) {
-    const at = index * BLOCK_OCTETS;
-    blocks.writeUInt32LE(file, at + FILE_AT);
-    blocks.writeBigUInt64LE(address + BigInt(offset), at + BYTES_AT);
-    blocks.writeBigUInt64LE(BigInt(length), at + LENGTH_AT);
-    blocks.writeBigInt64LE(BigInt(position + offset), at + POSITION_AT);
+  for (const [index, length] of pieces.entries()) {
+    describe(slot, index, { operation: PWRITE, file, address: address + BigInt(offset), length, position: position + offset });
     offset += length;
   }
+}
+
+function describeBlocks(slot: Slot, { file, vectorsAt, position, blocks, addresses }: {
+  readonly file: number; readonly vectorsAt: bigint; readonly position: number; readonly blocks: readonly Uint8Array[]; readonly addresses: readonly bigint[];
+}): void {
+  for (const [index, { length }] of blocks.entries()) {
+    slot.vectors.writeBigUInt64LE(addresses[index] ?? 0n, index * VECTOR_OCTETS);
+    slot.vectors.writeBigUInt64LE(BigInt(length), index * VECTOR_OCTETS + POINTER_OCTETS);
+  }
+  describe(slot, 0, { operation: PWRITEV, file, address: vectorsAt, length: blocks.length, position });
+}
+
+/** @param write.length Octets; of vectors how many. */
+function describe({ blocks }: Slot, index: number, write: { readonly operation: number; readonly file: number; readonly address: bigint; readonly length: number; readonly position: number }): void {
+  const at = index * BLOCK_OCTETS;
+  blocks.writeUInt16LE(write.operation, at + OPERATION_AT);
+  blocks.writeUInt32LE(write.file, at + FILE_AT);
+  blocks.writeBigUInt64LE(write.address, at + BYTES_AT);
+  blocks.writeBigUInt64LE(BigInt(write.length), at + LENGTH_AT);
+  blocks.writeBigInt64LE(BigInt(write.position), at + POSITION_AT);
 }
 
 /** @returns Of each piece that was begun what became of it: octets, or below 0 an error. */
@@ -163,9 +191,9 @@ async function collect({ context, events }: Slot, { libc, clock, begun }: {
 }
 
 /** @returns How much is written without a hole. */
-function frontOf(results: readonly number[], pieces: readonly Piece[]): number {
+function frontOf(results: readonly number[], lengths: readonly number[]): number {
   let front = 0;
-  for (const [index, { length }] of pieces.entries()) {
+  for (const [index, length] of lengths.entries()) {
     const result = Math.max(0, results[index] ?? 0);
     front += result;
     if (result < length) break;

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { joinBytes } from "../testing/bytes.ts";
 import { seededRandom } from "../testing/hostile.ts";
 import { unpackOrSay } from "../testing/tshark.ts";
-import { createPcapngWriter } from "./pcapng-writer.ts";
+import { createPcapngWriter, MIN_PADDING_OCTETS } from "./pcapng-writer.ts";
 
 const tools = await unpackOrSay(["tshark", "wireshark-common", "tcpdump"], "what real programs say of our capture files");
 
@@ -39,6 +39,9 @@ function encodeFile(byteOrder: "big" | "little"): Uint8Array {
   let end = 0;
   FRAMES.forEach((frame, index) => {
     end = writer.writeRecord(into, end, frame, FACTS[index]);
+    const padding = MIN_PADDING_OCTETS + index * 1000;
+    writer.writePadding(into, end, padding);
+    end += padding;
   });
   const statistics = [0, 1].map((interfaceId) => writer.statistics({
     interfaceId, at: END, startedAt: START, endedAt: END, received: 5_000_000_000, droppedByInterface: 1, accepted: 4_000_000_000,

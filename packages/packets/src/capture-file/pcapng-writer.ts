@@ -2,7 +2,7 @@
 import { type CaptureFrame, MAX_CAPTURE_RECORD_BYTES } from "./capture-file-framing.ts";
 import { type ByteOrder, writeU16, writeU32 } from "./capture-file-order.ts";
 import { BYTE_ORDER_MAGIC } from "./pcapng.ts";
-import { INTERFACE_DESCRIPTION_BLOCK, SECTION_HEADER_BLOCK } from "./pcapng-blocks.ts";
+import { INTERFACE_DESCRIPTION_BLOCK, MIN_BLOCK_BYTES, SECTION_HEADER_BLOCK, TRAILER_BYTES } from "./pcapng-blocks.ts";
 import { countOption, encodeOptions, OPTION_COMMENT, type PcapngOption, textOption } from "./pcapng-options.ts";
 import { createPacketBlockWriter, type PacketFacts, type PlacedFrame, putTime } from "./pcapng-packet.ts";
 import { OPTION_TIME_RESOLUTION } from "./pcapng-time.ts";
@@ -83,10 +83,19 @@ export interface PcapngWriter {
   writeRecord(into: Uint8Array, at: number, frame: PlacedFrame, facts?: PacketFacts): number;
   /** The most octets that `writeRecord` takes for a frame of so many octets. */
   recordOctets(length: number, facts?: PacketFacts): number;
+  /**
+   * Fills memory with a block that says nothing and that every reader passes over, so that what comes behind it begins where it is wanted.
+   * @param octets Of the block: a multiple of 4, `MIN_PADDING_OCTETS` at least.
+   */
+  writePadding(into: Uint8Array, at: number, octets: number): void;
   /** @returns An interface statistics block. */
   statistics(statistics: PcapngStatistics): Uint8Array;
 }
 
+/** The shortest block that `writePadding` makes. */
+export const MIN_PADDING_OCTETS = MIN_BLOCK_BYTES;
+/** The type of a block that only fills; the first of those that are left to whoever writes. @see draft-ietf-opsawg-pcapng 11.1 */
+export const PADDING_BLOCK = 0x8000_0000;
 const INTERFACE_STATISTICS_BLOCK = 5;
 /** Of the section header: shb_hardware, shb_os, shb_userappl. */
 const SECTION_OPTIONS = { hardware: 2, operatingSystem: 3, application: 4 } as const;
@@ -123,6 +132,14 @@ export function createPcapngWriter(options: PcapngOptions): PcapngWriter {
     },
     writeRecord: packets.write,
     recordOctets: packets.octets,
+    writePadding(into, at, octets) {
+      const view = new DataView(into.buffer, into.byteOffset + at, octets);
+      const little = order === "little";
+      into.fill(0, at, at + octets);
+      view.setUint32(0, PADDING_BLOCK, little);
+      view.setUint32(4, octets, little);
+      view.setUint32(octets - TRAILER_BYTES, octets, little);
+    },
     statistics(statistics) {
       const body = new Writer();
       writeU32(body, order, statistics.interfaceId ?? 0);

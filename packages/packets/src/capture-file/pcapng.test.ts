@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readCapture } from "./capture-file.ts";
 import { MAX_CAPTURE_RECORD_BYTES } from "./capture-file-framing.ts";
-import { createPcapngWriter } from "./pcapng-writer.ts";
+import { createPcapngWriter, MIN_PADDING_OCTETS } from "./pcapng-writer.ts";
 import { fromHex, joinBytes } from "../testing/bytes.ts";
 
 const BIG_SECTION = fromHex("0a0d0d0a 0000001c 1a2b3c4d 0001 0000 ffffffffffffffff 0000001c");
@@ -164,6 +164,19 @@ describe("writing into memory that there is", () => {
       const { seconds, nanoseconds, isOutgoing } = frame(length);
       expect(into.subarray(8, end)).toEqual(writer.record({ seconds, nanoseconds, isOutgoing, bytes: bytes.subarray(5, 5 + length), ...facts }));
       expect(into.subarray(end).every((octet) => octet === 0xee)).toBe(true);
+    }
+  });
+
+  test("padding says nothing of what lay there, and is passed over", () => {
+    const writer = createPcapngWriter({ interfaces: [{ linkType: 1 }] });
+    const frame = { bytes: Uint8Array.of(1, 2, 3), seconds: 1, nanoseconds: 0 };
+    for (const octets of [MIN_PADDING_OCTETS, 16, 4096]) {
+      const padding = new Uint8Array(octets + 8).fill(0xee);
+      writer.writePadding(padding, 4, octets);
+      expect([padding.subarray(0, 4), padding.subarray(octets + 4)].map((outside) => [...new Set(outside)])).toEqual([[0xee], [0xee]]);
+      expect(padding.subarray(4, octets + 4).includes(0xee)).toBe(false);
+      const { records, malformed } = readCapture(joinBytes(writer.header(), writer.record(frame), padding.subarray(4, octets + 4), writer.record(frame)));
+      expect([records.length, malformed]).toEqual([2, null]);
     }
   });
 

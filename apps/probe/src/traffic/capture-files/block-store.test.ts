@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { openPieceWriter } from "@lanthorn/packet-io";
 import { systemClock } from "@lanthorn/runtime";
 import { createBlockStore } from "./block-store.ts";
-import { createWriteBytes } from "./buffer-pool.ts";
+import { createFileWriter } from "./buffer-pool.ts";
 import { createDiskRoom, createFreeSpace } from "./disk-room.ts";
 
 const DISK_BYTES = 1_000_000;
@@ -21,7 +21,7 @@ function createScene(budgetBytes: number, makeRoom: () => Promise<boolean> = () 
   const path = join(folder, "file");
   const free = createFreeSpace({ path: folder, floorBytes: 0, freeBytes: () => DISK_BYTES });
   const room = createDiskRoom({ free, budgetBytes, makeRoom });
-  const store = createBlockStore({ path, room, trailerBytes: TRAILER.length, isHashed: false, isDurable: false, write: createWriteBytes(openPieceWriter(systemClock)), after: Promise.resolve() });
+  const store = createBlockStore({ path, room, trailerBytes: TRAILER.length, isHashed: false, isDurable: false, writer: createFileWriter(openPieceWriter(systemClock)), after: Promise.resolve() });
   return { free, room, store, octets: () => readFileSync(path).length };
 }
 
@@ -54,10 +54,10 @@ test("where one of the blocks that are written at once fails, those before it st
   const path = join(folder, "file");
   const free = createFreeSpace({ path: folder, floorBytes: 0, freeBytes: () => DISK_BYTES });
   const room = createDiskRoom({ free, budgetBytes: DISK_BYTES });
-  const write = createWriteBytes(null);
+  const writer = createFileWriter(null);
   const store = createBlockStore({
     path, room, trailerBytes: TRAILER.length, isHashed: false, isDurable: false, after: Promise.resolve(),
-    write: (file, bytes, position) => (bytes[0] === 3 ? Promise.reject(new Error("EIO: i/o error")) : write(file, bytes, position)),
+    writer: { ...writer, write: (file, bytes, position) => (bytes[0] === 3 ? Promise.reject(new Error("EIO: i/o error")) : writer.write(file, bytes, position)) },
   });
   await store.append(...[1, 2, 3, 4].map((fill) => Buffer.alloc(3000, fill)));
   await store.finish(TRAILER);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { describeError } from "@lanthorn/runtime";
-import type { WriteBytes, WrittenFile } from "./buffer-pool.ts";
+import type { FileWriter, WrittenFile } from "./buffer-pool.ts";
 import type { DiskRoom } from "./disk-room.ts";
 
 /** A file that whole blocks are appended to, for each of which room is claimed first. It ends with a whole block at any time. */
@@ -29,7 +29,7 @@ export interface BlockStore {
  */
 export function createBlockStore(deps: {
   readonly path: string; readonly room: DiskRoom; readonly trailerBytes: number; readonly isHashed: boolean; readonly isDurable: boolean; readonly isDirect?: boolean;
-  readonly write: WriteBytes; readonly after: Promise<unknown>;
+  readonly writer: FileWriter; readonly after: Promise<unknown>;
 }): BlockStore {
   const { room } = deps;
   const hash = deps.isHashed ? createHash("sha256") : null;
@@ -55,7 +55,8 @@ export function createBlockStore(deps: {
 
   /** @returns How many octets are in the file: those of all blocks, or of those before the first that failed. What lies behind them is cut off again. */
   async function put(into: WrittenFile, blocks: readonly Uint8Array[]): Promise<number> {
-    const { whole, fault } = await writeAtOnce(deps.write, into, blocks, written);
+    const isPast = await deps.writer.writePast(into, blocks, written);
+    const { whole, fault } = isPast ? { whole: blocks, fault: null } : await writeAtOnce(deps.writer, into, blocks, written);
     for (const block of whole) hash?.update(block);
     const bytes = sizeOf(whole);
     written += bytes;
@@ -113,16 +114,16 @@ interface Written {
   readonly fault: string | null;
 }
 
-async function writeWhole(write: WriteBytes, file: WrittenFile, block: Uint8Array, position: number): Promise<void> {
-  for (let at = 0; at < block.length;) at += await write(file, block.subarray(at), position + at);
+async function writeWhole(writer: FileWriter, file: WrittenFile, block: Uint8Array, position: number): Promise<void> {
+  for (let at = 0; at < block.length;) at += await writer.write(file, block.subarray(at), position + at);
 }
 
-async function writeAtOnce(write: WriteBytes, file: WrittenFile, blocks: readonly Uint8Array[], position: number): Promise<Written> {
+async function writeAtOnce(writer: FileWriter, file: WrittenFile, blocks: readonly Uint8Array[], position: number): Promise<Written> {
   let end = position;
   const results = await Promise.allSettled(blocks.map((block) => {
     const begin = end;
     end += block.length;
-    return writeWhole(write, file, block, begin);
+    return writeWhole(writer, file, block, begin);
   }));
   const failed = results.find((result) => result.status === "rejected");
   return failed ? { whole: blocks.slice(0, results.indexOf(failed)), fault: describeError(failed.reason) } : { whole: blocks, fault: null };

@@ -1,5 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { PAGE_OCTETS, type PieceWriter } from "@lanthorn/packet-io";
+import { MIN_PADDING_OCTETS } from "@lanthorn/packets";
 
 /** A file that is written. */
 export interface WrittenFile {
@@ -8,8 +9,13 @@ export interface WrittenFile {
   readonly direct: FileHandle | null;
 }
 
-/** Writes to a file at a position. @returns How much of the front is written; at least one octet. @throws What the disk says. */
-export type WriteBytes = (file: WrittenFile, bytes: Uint8Array, position: number) => Promise<number>;
+/** How files are written. */
+export interface FileWriter {
+  /** Writes to a file at a position. @returns How much of the front is written; at least one octet. @throws What the disk says. */
+  write(file: WrittenFile, bytes: Uint8Array, position: number): Promise<number>;
+  /** Writes blocks behind each other past the kernel's cache. @returns Whether they are in the file, all of them; else they are to be written with `write`. */
+  writePast(file: WrittenFile, blocks: readonly Uint8Array[], position: number): Promise<boolean>;
+}
 
 /** Memory that capture files are written from, bounded for the whole process, and the way it is written. */
 export interface BufferPool {
@@ -21,27 +27,26 @@ export interface BufferPool {
   readonly inUse: number;
   /** Whether `take` gives one now. */
   readonly hasFree: boolean;
-  /** Writes what is in a buffer, or a part of it. */
-  readonly write: WriteBytes;
+  /** Writes what is in buffers. */
+  readonly writer: FileWriter;
 }
 
 /**
  * One call to the system writes this much, which costs the thread pool little for each byte. It holds the largest frame (262,144 bytes) and its comment.
  */
 export const BUFFER_BYTES = 512 * 1024;
-/** As much of a buffer as is there wherever in a page of the file it begins. */
-export const ROOM_BYTES = BUFFER_BYTES - PAGE_OCTETS;
-
-/** The buffer's octets that may not be used, as what is in it begins where it does in a page of the file. */
-export const leadOf = (position: number) => position % PAGE_OCTETS;
+/** The most that padding up to a page of the file takes. */
+export const MAX_PADDING_BYTES = PAGE_OCTETS + MIN_PADDING_OCTETS;
+/** As much of a buffer as there is with padding behind it. */
+export const ROOM_BYTES = BUFFER_BYTES - MAX_PADDING_BYTES;
 
 /**
  * Memory that was taken is kept: to give it back and take it again costs more than to fill it.
  * @param options.buffers The most that are in use at once.
  * @param options.memory Where they lie, if it matters: frames are copied faster within one stretch of memory.
- * @param options.write Node's own way unless given.
+ * @param options.writer Node's own way unless given.
  */
-export function createBufferPool(options: { readonly buffers: number; readonly memory?: Buffer; readonly write?: WriteBytes }): BufferPool {
+export function createBufferPool(options: { readonly buffers: number; readonly memory?: Buffer; readonly writer?: FileWriter }): BufferPool {
   const memory = options.memory ?? Buffer.alloc(options.buffers * BUFFER_BYTES);
   const idle: Buffer[] = [];
   let made = 0;
@@ -49,23 +54,23 @@ export function createBufferPool(options: { readonly buffers: number; readonly m
     made += 1;
     return memory.subarray((made - 1) * BUFFER_BYTES, made * BUFFER_BYTES);
   };
-  return countUse(options.buffers, { take: () => idle.pop() ?? make(), give: (buffer) => void idle.push(buffer), hasFree: true }, options.write ?? createWriteBytes(null));
+  return countUse(options.buffers, { take: () => idle.pop() ?? make(), give: (buffer) => void idle.push(buffer), hasFree: true }, options.writer ?? createFileWriter(null));
 }
 
 /**
  * A part of a pool for those who must not take all of it from others.
  * @param buffers The most that are taken through it at once.
- * @param write The pool's way unless given.
+ * @param writer The pool's way unless given.
  */
-export function createBufferShare(pool: BufferPool, buffers: number, write = pool.write): BufferPool {
-  return countUse(buffers, pool, write);
+export function createBufferShare(pool: BufferPool, buffers: number, writer = pool.writer): BufferPool {
+  return countUse(buffers, pool, writer);
 }
 
 /** At most so many of what `source` has. */
-function countUse(buffers: number, source: Pick<BufferPool, "take" | "give" | "hasFree">, write: WriteBytes): BufferPool {
+function countUse(buffers: number, source: Pick<BufferPool, "take" | "give" | "hasFree">, writer: FileWriter): BufferPool {
   let inUse = 0;
   return {
-    write,
+    writer,
     take() {
       const buffer = inUse < buffers ? source.take() : null;
       if (buffer) inUse += 1;
@@ -95,14 +100,24 @@ const RELEASED_BYTES = 64 * 1024 * 1024;
  * @param pieces Null where the system does not write in pieces.
  * @param isSlow Whether the disk is slower than what comes: the kernel's cache takes it then, for as long as it has memory.
  */
-export function createWriteBytes(pieces: PieceWriter | null, isSlow: () => boolean = () => false): WriteBytes {
-  return async ({ handle, direct }, bytes, position) => {
-    const past = isSlow() ? undefined : direct?.fd;
-    const front = pieces && bytes.length >= MIN_IN_PIECES ? await pieces.write(handle.fd, bytes, position, past) : 0;
-    const written = front > 0 ? front : (await handle.write(bytes, 0, bytes.length, position)).bytesWritten;
-    const end = position + written;
-    // What was to go past the cache may be in it after all: not every file system says so when it refuses.
+export function createFileWriter(pieces: PieceWriter | null, isSlow: () => boolean = () => false): FileWriter {
+  /** What was to go past the cache may be in it after all: not every file system says so when it refuses. */
+  const release = ({ handle }: WrittenFile, position: number, end: number): void => {
     if (Math.floor(end / RELEASE_BYTES) > Math.floor(position / RELEASE_BYTES)) pieces?.release(handle.fd, Math.max(0, end - RELEASED_BYTES), Math.min(end, RELEASED_BYTES));
-    return written;
+  };
+  return {
+    async write(file, bytes, position) {
+      const front = pieces && bytes.length >= MIN_IN_PIECES ? await pieces.write(file.handle.fd, bytes, position) : 0;
+      const written = front > 0 ? front : (await file.handle.write(bytes, 0, bytes.length, position)).bytesWritten;
+      release(file, position, position + written);
+      return written;
+    },
+    async writePast(file, blocks, position) {
+      if (pieces === null || file.direct === null || isSlow()) return false;
+      const octets = blocks.reduce((sum, { length }) => sum + length, 0);
+      if (await pieces.writePast(file.direct.fd, blocks, position) < octets) return false;
+      release(file, position, position + octets);
+      return true;
+    },
   };
 }

@@ -11,7 +11,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest
 import type { DebianRoot } from "../../../../../test/lab/debian-packages.ts";
 import { tryCommand } from "../../../../../test/lab/run-command.ts";
 import { unpackOrSay } from "../../../../../packages/packets/src/testing/tshark.ts";
-import { BUFFER_BYTES, createBufferPool, createWriteBytes } from "./buffer-pool.ts";
+import { BUFFER_BYTES, createBufferPool, createFileWriter, type FileWriter } from "./buffer-pool.ts";
 import { openCaptureFile } from "./capture-file.ts";
 import { createDiskRoom, createFreeSpace } from "./disk-room.ts";
 import { EPOCH_SECONDS, fileOptions, received, udpFrame, viewOf } from "./testing/frames.ts";
@@ -61,12 +61,15 @@ describe("a capture file", () => {
 
   test("of the continuous capture goes past the kernel's cache where the disk keeps up, and has every frame in either case", async () => {
     let isSlow = false;
-    const past: number[] = [];
+    const past: boolean[] = [];
     const pieces = openPieceWriter(systemClock);
-    const pool = createBufferPool({
-      buffers: 8, memory: allocatePages(8 * BUFFER_BYTES),
-      write: createWriteBytes(pieces && { ...pieces, write: (file, bytes, position, direct) => (past.push(direct ?? -1), pieces.write(file, bytes, position, direct)) }, () => isSlow),
-    });
+    const writer = createFileWriter(pieces, () => isSlow);
+    const writePast: FileWriter["writePast"] = async (...written) => {
+      const isPast = await writer.writePast(...written);
+      past.push(isPast);
+      return isPast;
+    };
+    const pool = createBufferPool({ buffers: 8, memory: allocatePages(8 * BUFFER_BYTES), writer: { ...writer, writePast } });
     const file = openCaptureFile(fileOptions(folder, { about: null, pool }));
     const frames = Array.from({ length: 60_000 }, (_, n) => udpFrame({ payload: Buffer.alloc(n % 900, n), destinationPort: 1 + (n % 5) }));
     for (const [n, frame] of frames.entries()) {
@@ -79,7 +82,7 @@ describe("a capture file", () => {
     expect([recorded.state, malformed, records.length]).toEqual(["whole", null, frames.length]);
     expect(records.every(({ bytes }, index) => Buffer.from(bytes).equals(frames[index] as Buffer))).toBe(true);
     const isOffered = await open(path as string, constants.O_WRONLY | constants.O_DIRECT).then(async (direct) => (await direct.close(), true), () => false);
-    expect([past.some((direct) => direct >= 0), past.some((direct) => direct < 0)]).toEqual([isOffered, true]);
+    expect([past.includes(true), past.includes(false)]).toEqual([isOffered, true]);
   });
 
   test("counts as the file that it is where the disk refuses the note of it", async () => {

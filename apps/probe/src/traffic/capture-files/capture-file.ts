@@ -4,7 +4,7 @@ import type { PcapRecorded } from "@lanthorn/contract/uplink";
 import { createPcapngWriter, type PcapngWriter } from "@lanthorn/packets";
 import type { Clock } from "@lanthorn/runtime";
 import { createBlockStore } from "./block-store.ts";
-import { type BufferPool, ROOM_BYTES } from "./buffer-pool.ts";
+import { type BufferPool, MAX_PADDING_BYTES, ROOM_BYTES } from "./buffer-pool.ts";
 import type { InterfaceCounters } from "./counters.ts";
 import type { DiskRoom } from "./disk-room.ts";
 import { type CaptureFileFacts, partPath, removeCaptureFile, writeNote } from "./facts.ts";
@@ -78,15 +78,17 @@ export function openCaptureFile(options: CaptureFileOptions): CaptureFile {
   const keys = createFlowKeyReader(interfaces[0]?.linkType);
   const contents = createContents({ isSummed: options.about !== null });
   const gaps = createFrameGaps(interfaces.length);
+  const isPadded = options.about === null;
   const trailerBytes = TRAILER_BYTES * interfaces.length;
+  const endBytes = trailerBytes + (isPadded ? MAX_PADDING_BYTES : 0);
   const begun = beginRecord(options, clock.now());
   const pcapng = createFormat(options, privacy.words);
   const header = pcapng.header();
   const store = createBlockStore({
-    path: partPath(folder, id), room, trailerBytes, isHashed: options.about !== null, isDurable: options.about !== null, isDirect: options.about === null, write: options.pool.write,
+    path: partPath(folder, id), room, trailerBytes, isHashed: options.about !== null, isDurable: options.about !== null, isDirect: isPadded, writer: options.pool.writer,
     after: mkdir(folder, { recursive: true, mode: 0o700 }).then(() => options.about && writeNote(folder, { recorded: begun, is_reported: false })),
   });
-  const writer = createOrderedWriter({ store, pool: options.pool });
+  const writer = createOrderedWriter({ store, pool: options.pool, pad: isPadded ? pcapng.writePadding : null });
   let isFull = false;
   let isHeaderWritten = false;
 
@@ -104,15 +106,15 @@ export function openCaptureFile(options: CaptureFileOptions): CaptureFile {
     const facts = gaps.factsOf(interfaceId, privacy.comment(text));
     const kept = Math.min(privacy.keptLength(frame), interfaces[interfaceId]?.snapLength ?? 0);
     const most = kept + MAX_RECORD_OVERHEAD + 4 * (facts.comment?.length ?? 0);
-    if (file.bytes + most + trailerBytes > options.maxBytes || most > ROOM_BYTES) {
+    if (file.bytes + most + endBytes > options.maxBytes || most > ROOM_BYTES) {
       isFull = true;
       return "full";
     }
     if (!putHeader() || !writer.reserve(most)) return store.fault === null ? "busy" : "full";
     const end = pcapng.writeRecord(writer.buffer, writer.at, kept < frame.length ? cutTo(frame, kept) : frame, facts);
-    contents.add(frame, keys.key, keys.read(frame), file.bytes);
-    file.bytes += end - writer.at;
+    contents.add(frame, keys.key, keys.read(frame), writer.begin + writer.at);
     writer.at = end;
+    file.bytes = writer.begin + end;
     gaps.written(interfaceId);
     privacy.said();
     return "added";

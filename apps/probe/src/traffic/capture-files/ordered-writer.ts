@@ -1,6 +1,8 @@
+import { PAGE_OCTETS } from "@lanthorn/packet-io";
+import { MIN_PADDING_OCTETS } from "@lanthorn/packets";
 import { nextTurn } from "@lanthorn/runtime";
 import type { BlockStore } from "./block-store.ts";
-import { type BufferPool, leadOf, ROOM_BYTES } from "./buffer-pool.ts";
+import { type BufferPool, ROOM_BYTES } from "./buffer-pool.ts";
 
 /** Writes a file from buffers of the pool, in order, without blocking. Each buffer holds whole blocks. */
 export interface OrderedWriter {
@@ -13,6 +15,8 @@ export interface OrderedWriter {
   readonly buffer: Buffer;
   /** Where the next byte goes; moved on by who writes it. */
   at: number;
+  /** Of the file: where `buffer` begins. */
+  begin: number;
   /** Hands over what is in memory, and waits until it is in the file. */
   flush(): Promise<void>;
   /** Waits until a buffer is free again. */
@@ -23,13 +27,19 @@ export interface OrderedWriter {
 const MAX_QUEUED = 12;
 /** What waits is written together: each write takes a turn of the event loop, and turns are long when there is much to do. */
 const MAX_AT_ONCE = 4;
+/** Of less that is flushed, a page would be too much. */
+const MIN_PADDED_BYTES = 128 * 1024;
 const NO_BUFFER = Buffer.alloc(0);
 
-/** @param deps.store Where the buffers go. */
-export function createOrderedWriter({ store, pool }: { readonly store: BlockStore; readonly pool: BufferPool }): OrderedWriter {
-  const queue: { readonly buffer: Buffer; readonly from: number; readonly to: number }[] = [];
-  /** Of the file: where what is in `buffer` begins, once all before it is written. */
-  let position = 0;
+/** Fills so many octets with what says nothing: a multiple of 4, `MIN_PADDING_OCTETS` at least. */
+type Pad = (into: Buffer, at: number, octets: number) => void;
+
+/**
+ * @param deps.store Where the buffers go.
+ * @param deps.pad For files that go past the kernel's cache: a buffer ends with a page of the file. Null for all others.
+ */
+export function createOrderedWriter({ store, pool, pad }: { readonly store: BlockStore; readonly pool: BufferPool; readonly pad: Pad | null }): OrderedWriter {
+  const queue: { readonly buffer: Buffer; readonly length: number }[] = [];
   let pumping: Promise<void> = Promise.resolve();
   let isPumping = false;
   let waiting: (() => void)[] = [];
@@ -37,7 +47,7 @@ export function createOrderedWriter({ store, pool }: { readonly store: BlockStor
   async function pump(): Promise<void> {
     while (queue.length > 0) {
       const next = queue.slice(0, MAX_AT_ONCE);
-      await store.append(...next.map(({ buffer, from, to }) => buffer.subarray(from, to)));
+      await store.append(...next.map(({ buffer, length }) => buffer.subarray(0, length)));
       queue.splice(0, next.length);
       for (const { buffer } of next) pool.give(buffer);
       const awakened = waiting;
@@ -53,12 +63,20 @@ export function createOrderedWriter({ store, pool }: { readonly store: BlockStor
     pumping = pump();
   }
 
+  function padToPage(pad: Pad): void {
+    const octets = (PAGE_OCTETS - ((writer.begin + writer.at) % PAGE_OCTETS)) % PAGE_OCTETS;
+    if (octets === 0) return;
+    const whole = octets < MIN_PADDING_OCTETS ? octets + PAGE_OCTETS : octets;
+    pad(writer.buffer, writer.at, whole);
+    writer.at += whole;
+  }
+
   function handOver(): void {
     if (writer.buffer === NO_BUFFER) return;
-    const from = leadOf(position);
-    if (writer.at === from) pool.give(writer.buffer);
-    else queue.push({ buffer: writer.buffer, from, to: writer.at });
-    position += writer.at - from;
+    if (pad !== null && writer.at >= MIN_PADDED_BYTES) padToPage(pad);
+    if (writer.at === 0) pool.give(writer.buffer);
+    else queue.push({ buffer: writer.buffer, length: writer.at });
+    writer.begin += writer.at;
     writer.buffer = NO_BUFFER;
     writer.at = 0;
     write();
@@ -67,15 +85,15 @@ export function createOrderedWriter({ store, pool }: { readonly store: BlockStor
   const writer = {
     buffer: NO_BUFFER as Buffer,
     at: 0,
+    begin: 0,
     reserve(bytes: number) {
       if (store.fault !== null) return false;
-      if (writer.at + bytes <= writer.buffer.length) return true;
+      if (writer.buffer !== NO_BUFFER && writer.at + bytes <= ROOM_BYTES) return true;
       if (bytes > ROOM_BYTES) return false;
       handOver();
       const next = queue.length < MAX_QUEUED ? pool.take() : null;
       if (next === null) return false;
       writer.buffer = next;
-      writer.at = leadOf(position);
       return true;
     },
     async flush() {

@@ -1,6 +1,6 @@
 /** Reads files that this program wrote: one section, little-endian, nanoseconds. Others are for `createCaptureReader` of packets. */
 import type { FileHandle } from "node:fs/promises";
-import { decodeUtf8 } from "@lanthorn/packets";
+import { decodeUtf8, PADDING_BLOCK } from "@lanthorn/packets";
 import type { FilePart } from "./file-places.ts";
 
 const SECTION_HEADER_BLOCK = 0x0a0d0d0a;
@@ -96,6 +96,8 @@ export async function readOwnFile(file: FileHandle, deps: {
           isFinished: true, received: statistics.received + numberOption(chunk, at + 20, at + length - 4, STATISTICS_RECEIVED),
           droppedByKernel: statistics.droppedByKernel + numberOption(chunk, at + 20, at + length - 4, STATISTICS_DROPPED_BY_OS),
         };
+        return true;
+      case PADDING_BLOCK:
         return true;
       default:
         return type === SECTION_HEADER_BLOCK && before + at === 0;

@@ -5,7 +5,7 @@ import { createHomeNetworks } from "../../intrusions/home-networks.ts";
 import { createSpool } from "../../files/spool.ts";
 import { openBehaviour, type SiteBehaviour } from "../anomalies/behaviour.ts";
 import { createOwnNetworks } from "../anomalies/own-networks.ts";
-import { BUFFER_BYTES, type BufferPool, createBufferPool, createBufferShare, createWriteBytes } from "../capture-files/buffer-pool.ts";
+import { BUFFER_BYTES, type BufferPool, createBufferPool, createBufferShare, createFileWriter } from "../capture-files/buffer-pool.ts";
 import { createFreeSpace, type FreeSpace } from "../capture-files/disk-room.ts";
 import { type CaptureFileFacts, markReported, removeCaptureFile } from "../capture-files/facts.ts";
 import { type CapturePrivacy, privacyOf } from "../capture-files/privacy.ts";
@@ -28,8 +28,8 @@ import { createUploads } from "./uploads.ts";
 const BUFFERS = 16;
 /** A slow disk must not let the continuous capture take what evidence and captures on demand are written from. */
 const CONTINUOUS_BUFFERS = 8;
-/** One is filled and one is written: while more are in use, the disk is slower than what comes. */
-const BUSY_BUFFERS = 2;
+/** One is filled, and four are written at once: while more are in use, the disk is slower than what comes. */
+const BUSY_BUFFERS = 6;
 const REPORT_MS = 1000;
 const FLUSH_MS = 2000;
 const UPLOAD_MS = 5000;
@@ -65,8 +65,8 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   for (const id of site.upload === "at_once" ? [...stored.reported, ...stored.wanted] : stored.wanted) uploads.want(id);
   const { ringMemory, bufferMemory } = allocateMemory(settings);
   const pieces = openPieceWriter(clock);
-  const pool = createBufferPool({ buffers: BUFFERS, memory: bufferMemory, write: createWriteBytes(pieces) });
-  const continuousPool: BufferPool = createBufferShare(pool, CONTINUOUS_BUFFERS, createWriteBytes(pieces, () => continuousPool.inUse > BUSY_BUFFERS));
+  const pool = createBufferPool({ buffers: BUFFERS, memory: bufferMemory, writer: createFileWriter(pieces) });
+  const continuousPool: BufferPool = createBufferShare(pool, CONTINUOUS_BUFFERS, createFileWriter(pieces, () => continuousPool.inUse > BUSY_BUFFERS));
   const application = `lanthorn-probe ${begin.version}`;
   const onFinished = ({ path, recorded }: CaptureFileFacts) => {
     rooms.finished(recorded.pcap_id);

@@ -28,6 +28,8 @@ export interface TrafficProcess {
   close(): Promise<void>;
 }
 
+/** Three quarters of ours are as bad as half of the kernel's: what waits in ours is not lost yet. */
+const OF_THE_RING = 2 / 3;
 const TICK_MS = 250;
 const STATE_MS = 1000;
 
@@ -72,7 +74,7 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
   });
   const readers = openReaders({ ring, onHeld: (block) => queue.added(block), onMissing: sayMissing }, deps);
   const kernelLoad = () => readers.reduce((most, reader) => Math.max(most, reader.load()), 0);
-  const shedder = createShedder({ sinks, clock, log, load: () => Math.max(kernelLoad(), queue.load()) });
+  const shedder = createShedder({ sinks, clock, log, load: () => Math.max(kernelLoad(), queue.load() * OF_THE_RING) });
   const queue = createBlockQueue({
     ring, ringBytes, kernelLoad, clock, isReady: shedder.isReady,
     dispatch: (block) => shedder.dispatch(block, block.interfaceId, block.octets),
