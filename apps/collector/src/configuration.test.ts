@@ -48,6 +48,7 @@ describe("the collector's configuration", () => {
       token: { lifetime_seconds: 86_400 }, probes: { silent_after_seconds: 90 }, log_level: "info",
       rate_limits: {
         standard: { per_minute: 60, burst: 10 }, admin: { per_minute: 120, burst: 20 }, service: { per_minute: 300, burst: 50 },
+        pages: { per_minute: 6000, burst: 1000 },
       },
     });
     expect(configuration.database_location).toEqual({ file: "/var/lib/lanthorn-collector/lanthorn.db" });

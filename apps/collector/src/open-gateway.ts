@@ -6,11 +6,12 @@ import { readPem } from "./data-dir.ts";
 import { createAssets } from "./documents/assets.ts";
 import { createDocuments } from "./documents/documents.ts";
 import { readPageFiles } from "./dashboard/files.ts";
+import { limitPages } from "./dashboard/limit-pages.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
 import { documentRoutes } from "./documents/routes.ts";
 import type { LiveEvents } from "./events/live.ts";
 import { createStreamSockets } from "./events/stream-socket.ts";
-import { createGateway, createPeerAllowance, limitPages } from "./gateway/app.ts";
+import { createGateway, createPeerAllowance } from "./gateway/app.ts";
 import type { Authentication } from "./gateway/authentication.ts";
 import { createConnections } from "./gateway/http/connections.ts";
 import { type HealthParts, healthRoutes } from "./gateway/health.ts";
@@ -22,7 +23,8 @@ import { createProxiedSockets } from "./gateway/proxy/sockets.ts";
 import type { RateLimiter } from "./gateway/limits/rate-limit.ts";
 import type { ServiceRoutes } from "./gateway/services.ts";
 import type { StreamSessions } from "./gateway/stream-sessions.ts";
-import { tiersOf } from "./gateway/limits/tiers.ts";
+import { createRateLimiter } from "./gateway/limits/rate-limit.ts";
+import { tierOf, tiersOf } from "./gateway/limits/tiers.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { readingsOf } from "./metrics/readings.ts";
 import { metricsRoutes } from "./metrics/routes.ts";
@@ -69,7 +71,8 @@ export async function openGateway(configuration: Configuration, deps: GatewayPar
     clock, log, authentication, limiter, tiers, idempotency, health, services: remotes.mount(services),
     origins: configuration.cors.origins, measure: metrics.request,
     gatewaySecret: configuration.gateway.secret === undefined ? null : new TextEncoder().encode(configuration.gateway.secret),
-    open: pages ? [dashboardRoutes(pages, limitPages({ limiter, tiers }))] : [],
+    // Counted here also where replicas share the limits: a file is cheaper than a question to the database.
+    open: pages ? [dashboardRoutes(pages, limitPages({ limiter: createRateLimiter({ clock }), tier: tierOf(configuration.rate_limits.pages) }))] : [],
     atRoot: [
       documentRoutes({
         documents: createDocuments({ routes: services, version }), assets: createAssets(), isPublic: configuration.docs.public,

@@ -1,5 +1,6 @@
 import { AffectedCvesQuery, AlertsQuery, AnomaliesQuery, AuditQuery, BaselineDifferencesQuery, ConfigDiffQuery, DevicesQuery, DnsQueriesQuery, DnsStatsQuery, EventsQuery, IdsRulesQuery, IdsSiteQuery, IdsStatsQuery, IpamPrefixesQuery, parseAlertFilter, parseDeviceFilter, PcapsQuery, ScansQuery, UsersQuery } from "@lanthorn/contract";
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, redirect, retainSearchParams } from "@tanstack/react-router";
+import { ClientError } from "@lanthorn/client";
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, redirect, retainSearchParams, useRouter } from "@tanstack/react-router";
 import { checkFiltered, checkSearch, parseSearch, stringifySearch } from "./checked-search.ts";
 import { DevicesSearch } from "./devices/search.ts";
 import { MapSearch } from "./map/search.ts";
@@ -16,7 +17,7 @@ const root = createRootRoute({
   validateSearch: ({ site_id }: Readonly<Record<string, unknown>>) => checkSite({ site_id }),
   search: { middlewares: [retainSearchParams(["site_id"])] },
   notFoundComponent: () => <Page title="No such page"><Empty title="There is no page here"><Link to="/">Go to the overview</Link></Empty></Page>,
-  errorComponent: ({ error }) => <Page title="Something broke"><ErrorNote error={error} /></Page>,
+  errorComponent: Broken,
 });
 
 const overview = createRoute({
@@ -163,6 +164,13 @@ const baselines = createRoute({
   getParentRoute: () => root, path: "/baselines", validateSearch: checkSearch(BaselineDifferencesQuery.pick({ site_id: true, state: true, kind: true })),
   component: lazyRouteComponent(() => import("./baselines/baselines-page.tsx"), "BaselinesPage"),
 });
+
+/** Instead of a page that has a fault, or whose files did not come: those are asked for again by a button. */
+function Broken({ error }: { readonly error: unknown }) {
+  const router = useRouter();
+  if (error instanceof ClientError) return <Page title="This page did not come"><ErrorNote error={error} onRetry={() => void router.invalidate()} /></Page>;
+  return <Page title="Something broke"><ErrorNote error={error} /></Page>;
+}
 
 /** The pages and their addresses. @param basepath The path that the collector is below, as a proxy shows it. */
 export function createPages(basepath: string) {

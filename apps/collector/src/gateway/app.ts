@@ -132,15 +132,6 @@ function preflightOf(peer: Peer, tiers: Tiers): ReturnType<typeof callerOf> {
   return { caller: `preflight ${limitGroup(peer.address)}`, tier: tiers.service };
 }
 
-/** Counts requests for the files of a page by address: a page that is opened takes nothing from the requests that it then makes. */
-export function limitPages({ limiter, tiers }: Pick<GatewayDependencies, "limiter" | "tiers">) {
-  return createMiddleware<GatewayEnvironment>(async (c, next) => {
-    const { allowed, retryAfterMs } = await limiter.take(`page ${limitGroup(c.env.peer.address)}`, tiers.service);
-    if (!allowed) throw rateLimited("too many requests", retryAfterMs);
-    await next();
-  });
-}
-
 /** Counts what never becomes a request, or not one for this app: by the probe or the address at the other end. */
 export function createPeerAllowance(
   { limiter, tiers }: Pick<GatewayDependencies, "limiter" | "tiers">,

@@ -43,6 +43,8 @@ export type HttpsSettings = z.infer<typeof HttpsSettings>;
 /** `[rate_limits]`: How much each kind of caller may ask. */
 export const RateLimitSettings = z.strictObject({
   standard: Tier(60, 10), admin: Tier(120, 20), service: Tier(300, 50),
+  /** The dashboard's page and files, by address: 50 people behind one address may look at every page of it in the same minute. */
+  pages: Tier(6000, 1000),
   /** How many tokens' worth all tokens of one user may take together, and all API keys of one maker. */
   tokens_per_user: z.int().min(1).max(1000).default(4),
 }).prefault({});

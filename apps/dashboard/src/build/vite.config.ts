@@ -1,4 +1,5 @@
 import { defineConfig } from "vite";
+import { importPages } from "./import-pages.ts";
 import { precompress } from "./precompress.ts";
 import { stripTexts } from "./strip-texts.ts";
 
@@ -32,5 +33,5 @@ export default defineConfig({
       },
     },
   },
-  plugins: [stripTexts(), precompress()],
+  plugins: [importPages(), stripTexts(), precompress()],
 });
