@@ -157,6 +157,8 @@ describe("health", () => {
     for (const limit of limits) {
       for (const change of ["raised", "cleared"] as const) {
         expect(EVENTS.probe_health_alert.data.safeParse(toHealthAlert(limit, change, 1 / 3)).success).toBe(true);
+        // It is the title of an alert.
+        expect(toHealthAlert(limit, change, 1 / 3).message).toMatch(/^[A-Z]/);
       }
     }
   });

@@ -21,53 +21,53 @@ const above = (what: string) => (value: string, threshold: string) => `${what} i
 
 const WORDS: Readonly<Record<HealthMetric, Words>> = {
   cpu: {
-    unit: "%", severity: "medium", raised: above("the probe's processor use"),
-    cleared: "the probe's processor use is normal again",
+    unit: "%", severity: "medium", raised: above("The probe's processor use"),
+    cleared: "The probe's processor use is normal again",
   },
-  memory: { unit: "%", severity: "high", raised: above("the machine's used memory"), cleared: "the machine has free memory again" },
+  memory: { unit: "%", severity: "high", raised: above("The machine's used memory"), cleared: "The machine has free memory again" },
   disk: {
-    unit: "%", severity: "high", raised: above("the used part of the data directory's disk"),
-    cleared: "the data directory's disk has free space again",
+    unit: "%", severity: "high", raised: above("The used part of the data directory's disk"),
+    cleared: "The data directory's disk has free space again",
   },
-  load: { unit: "", severity: "medium", raised: above("the machine's load for each core"), cleared: "the machine's load is normal again" },
-  temperature: { unit: "°C", severity: "high", raised: above("the machine's temperature"), cleared: "the machine has cooled down" },
+  load: { unit: "", severity: "medium", raised: above("The machine's load for each core"), cleared: "The machine's load is normal again" },
+  temperature: { unit: "°C", severity: "high", raised: above("The machine's temperature"), cleared: "The machine has cooled down" },
   capture_drops: {
-    unit: "%", severity: "medium", raised: above("the share of frames dropped before the probe could read them"),
-    cleared: "the share of dropped frames is below the threshold again",
+    unit: "%", severity: "medium", raised: above("The share of frames dropped before the probe could read them"),
+    cleared: "The share of dropped frames is below the threshold again",
   },
   traffic_drops: {
-    unit: "%", severity: "medium", raised: above("the share of traffic that was dropped before it could be recorded"),
-    cleared: "the share of traffic that is dropped is below the threshold again",
+    unit: "%", severity: "medium", raised: above("The share of traffic that was dropped before it could be recorded"),
+    cleared: "The share of traffic that is dropped is below the threshold again",
   },
   traffic_shed: {
     unit: "%", severity: "medium",
-    raised: above("the share of traffic that parts of the recorder did without because there was too much"),
-    cleared: "the recorder's parts get all traffic again",
+    raised: above("The share of traffic that parts of the recorder did without because there was too much"),
+    cleared: "The recorder's parts get all traffic again",
   },
   traffic_process: {
-    unit: "", severity: "high", raised: (value) => `the process that reads all traffic ended ${value} times; what passed meanwhile was not recorded`,
-    cleared: "the process that reads all traffic runs again",
+    unit: "", severity: "high", raised: (value) => `The process that reads all traffic ended ${value} times; what passed meanwhile was not recorded`,
+    cleared: "The process that reads all traffic runs again",
   },
   resolver_servers: {
     unit: "", severity: "high",
-    raised: () => "the site's resolver cannot reach its servers: names resolve only as far as its cache has them; see upstreams and forward in dns.toml, and the way to the Internet",
-    cleared: "the site's resolver reaches its servers again",
+    raised: () => "The site's resolver cannot reach its servers: names resolve only as far as its cache has them; see upstreams and forward in dns.toml, and the way to the Internet",
+    cleared: "The site's resolver reaches its servers again",
   },
   queue_depth: {
-    unit: "%", severity: "high", raised: above("the used part of the queue's disk budget"), cleared: "the queue has free space again",
+    unit: "%", severity: "high", raised: above("The used part of the queue's disk budget"), cleared: "The queue has free space again",
   },
   clock_offset: {
-    unit: "s", severity: "medium", raised: above("the clock's difference from the collector's"),
-    cleared: "the clock agrees with the collector's again",
+    unit: "s", severity: "medium", raised: above("The clock's difference from the collector's"),
+    cleared: "The clock agrees with the collector's again",
   },
   interface: {
-    unit: "", severity: "critical", raised: () => "the watched interface is down or missing; the probe sees nothing",
-    cleared: "the watched interface is back",
+    unit: "", severity: "critical", raised: () => "The watched interface is down or missing; the probe sees nothing",
+    cleared: "The watched interface is back",
   },
   certificate: {
     unit: "d", severity: "high",
-    raised: (value) => `the probe's certificate ends in ${value} and could not be renewed; after that the probe cannot report`,
-    cleared: "the probe's certificate was renewed",
+    raised: (value) => `The probe's certificate ends in ${value} and could not be renewed; after that the probe cannot report`,
+    cleared: "The probe's certificate was renewed",
   },
 };
 

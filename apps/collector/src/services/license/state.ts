@@ -36,12 +36,12 @@ export function licenseOf(
 
 /** The event about a license, published once for each state that it enters. */
 export function describeState({ status, licensee, expires_at, exceeded, limits, usage }: License): EventData<"license_state"> {
-  const whose = licensee === null ? "the license" : `the license of ${licensee}`;
+  const whose = licensee === null ? "The license" : `The license of ${licensee}`;
   const day = expires_at?.slice(0, 10) ?? "";
   const over = exceeded.map((what) => `${usage[what]} ${what} are in use, ${limits[what] ?? 0} are licensed`);
   const words: Readonly<Record<License["status"], string>> = {
-    community: "no license: the community license applies", valid: `${whose} is good`, expiring: `${whose} expires on ${day}`,
-    expired: `${whose} expired on ${day}`, untrusted: "the license was not signed by an issuer that this deployment trusts",
+    community: "No license: the community license applies", valid: `${whose} is good`, expiring: `${whose} expires on ${day}`,
+    expired: `${whose} expired on ${day}`, untrusted: "The license was not signed by an issuer that this deployment trusts",
   };
   return { status, licensee: licensee ?? "", expires_at, exceeded, message: [words[status], ...over].join("; ").slice(0, 512) };
 }
