@@ -152,3 +152,26 @@ test("who touched a decoy is seen, and an exception for guards is added and remo
   await page.getByText("None: everything is reported.").waitFor();
   await close();
 });
+
+test("a chart's axis is in the zone that a person has chosen: the site's, UTC, or the browser's", async () => {
+  const { rest, url } = collector;
+  const { data: [anomaly] } = await rest.listAnomalies();
+  const { page, context, faults } = await browser.open();
+  await logIn(page, url, ADMIN);
+  const axis = async () => {
+    await page.goto(`${url}/sensors/anomalies/${anomaly?.id}`);
+    const ends = page.locator("figcaption time");
+    await ends.last().waitFor();
+    return (await ends.allInnerTexts()).map((text) => text.replace(/^.* /, ""));
+  };
+  await rest.updateSite(anomaly?.site_id ?? "", { time_zone: "Asia/Tokyo" });
+  await rest.updatePreferences({ zone: "site" });
+  await expect.poll(axis).toEqual(["GMT+9", "GMT+9"]);
+  await rest.updatePreferences({ zone: "utc" });
+  await expect.poll(axis).toEqual(["UTC", "UTC"]);
+  await rest.updatePreferences({ zone: "local" });
+  await expect.poll(axis).toEqual(["CET", "CET"]);
+  await rest.updateSite(anomaly?.site_id ?? "", { time_zone: null });
+  expect(faults).toEqual([]);
+  await context.close();
+});

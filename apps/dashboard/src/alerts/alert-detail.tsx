@@ -12,6 +12,7 @@ import { Answer } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { kindName } from "../texts/words.ts";
 import { AtSite } from "../texts/zone.tsx";
 import styles from "./alert-detail.module.css";
 import { AlertHistory } from "./alert-history.tsx";
@@ -61,7 +62,7 @@ function Detail({ alert }: { readonly alert: Alert }) {
         <Fact name="Site">{site === undefined ? "none" : <Foreign text={site} longest={80} />}</Fact>
         <Fact name="First seen"><Moment at={alert.first_seen} exact /></Fact>
         <Fact name="Last seen"><Moment at={alert.last_seen} exact />{alert.count > 1 && `, ${alert.count} times`}</Fact>
-        <Fact name="Kind"><code>{alert.type}</code></Fact>
+        <Fact name="Kind">{kindName(alert.type)}</Fact>
         <Fact name="Source">{alert.source}</Fact>
         <Fact name="Subject"><code><Foreign text={alert.subject} longest={120} /></code></Fact>
         {alert.acknowledged_by !== null && <Fact name="Acknowledged"><Foreign text={alert.acknowledged_by} longest={80} />, <Moment at={alert.acknowledged_at} /></Fact>}

@@ -6,7 +6,7 @@ import { SearchBox } from "../parts/search-box.tsx";
 import { useSession } from "../session/use-session.ts";
 import { FacetList } from "../states/facets.tsx";
 import { showForeign } from "../texts/foreign.tsx";
-import { words } from "../texts/words.ts";
+import { kindName, words } from "../texts/words.ts";
 import styles from "./alert-filters.module.css";
 
 const route = getRouteApi("/alerts");
@@ -34,7 +34,7 @@ export function AlertFilters({ conditions }: { readonly conditions: AlertFilter 
       <Choose label="Order" value={search.sort} options={SORTS} onChange={(value) => set("sort", value)} />
       <FacetList<keyof typeof FACETS>
         summary="Severities, sources and kinds" fields={FACETS} chosen={conditions} queryKey={["alerts", "facets", conditions]} read={() => rest.countAlerts(conditions)}
-        show={(_, value) => words(value)} onChoose={(name, value) => set(name, value ?? "")}
+        show={(name, value) => (name === "type" ? kindName(value) : words(value))} onChoose={(name, value) => set(name, value ?? "")}
       />
       {others !== "" && <p className={styles["others"]}><code>{showForeign(others)}</code> <Button onClick={clear}>Any device and time</Button></p>}
     </div>

@@ -1,7 +1,7 @@
 import type { AlertEvidence } from "@lanthorn/contract";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
-import { words } from "../texts/words.ts";
+import { kindName, words } from "../texts/words.ts";
 import styles from "./evidence.module.css";
 import { PacketBytes } from "./packet-bytes.tsx";
 
@@ -24,7 +24,7 @@ export function Evidence({ events }: { readonly events: readonly AlertEvidence[]
       <ol>
         {events.map(({ event_id: id, event, occurred_at: at, data }) => (
           <li key={id}>
-            <p className={styles["when"]}><strong>{words(event)}</strong> <Moment at={at} exact /></p>
+            <p className={styles["when"]}><strong>{kindName(event)}</strong> <Moment at={at} exact /></p>
             <Claims data={data} />
             <Difference data={data} />
             <Rest data={data} />

@@ -8,6 +8,7 @@ import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
 import { muteEnd, MuteTimes } from "./mute-times.tsx";
+import { kindName } from "../texts/words.ts";
 
 /** Mutes what the alert is about, until a moment and with a reason. */
 export function MuteDialog({ alert, onClose }: { readonly alert: Alert; readonly onClose: () => void }) {
@@ -32,7 +33,7 @@ export function MuteDialog({ alert, onClose }: { readonly alert: Alert; readonly
         <p>Muted alerts are counted and listed, but nobody is called.</p>
         <label htmlFor={ids.reach}>Which</label>
         <select id={ids.reach} name="reach">
-          <option value="subject">{alert.type} about this subject at this site</option><option value="type">every {alert.type} at this site</option>
+          <option value="subject">{kindName(alert.type)}, about this subject at this site</option><option value="type">{kindName(alert.type)}, about anything at this site</option>
         </select>
         <label htmlFor={ids.hours}>For</label>
         <select id={ids.hours} name="hours" defaultValue="8"><MuteTimes /></select>

@@ -13,9 +13,11 @@ import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Nothing } from "../states/answer.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
-import { words } from "../texts/words.ts";
+import { percent } from "../texts/percent.ts";
+import { kindName, words } from "../texts/words.ts";
 import { DeviceOf } from "./anomalies-page.tsx";
 import { NormalDialog } from "./normal-dialog.tsx";
+import { AtSite } from "../texts/zone.tsx";
 import { Series } from "./series.tsx";
 
 const route = getRouteApi("/sensors/anomalies/$anomalyId");
@@ -33,7 +35,7 @@ export function AnomalyPage() {
       actions={mayWrite && anomaly.data && !anomaly.data.is_normal && <Button kind="primary" onClick={() => setSaying(true)}>This is normal…</Button>}
     >
       {isSaying && anomaly.data && <NormalDialog anomaly={anomaly.data} onClose={() => setSaying(false)} />}
-      <Answer query={anomaly}>{(known) => <Details anomaly={known} />}</Answer>
+      <Answer query={anomaly}>{(known) => <AtSite siteId={known.site_id}><Details anomaly={known} /></AtSite>}</Answer>
     </Page>
   );
 }
@@ -46,7 +48,7 @@ function Details({ anomaly }: { readonly anomaly: AnomalyDetails }) {
         <Facts
           of={[
             ["Severity", <SeverityMark key="severity" severity={anomaly.severity} />], ["Device", <DeviceOf key="device" anomaly={anomaly} />],
-            ["Compared with", <Foreign key="group" text={anomaly.group || "itself alone"} longest={64} />], ["How unusual", `${Math.round(anomaly.score * 100)} %`],
+            ["Compared with", <Foreign key="group" text={anomaly.group || "itself alone"} longest={64} />], ["How unusual", percent(anomaly.score)],
             ["Began", <Moment key="since" at={anomaly.since} exact />], ["Found", <Moment key="found" at={anomaly.found_at} exact />],
             ["Alert", anomaly.alert_id === null ? "none" : <Link key="alert" to="/alerts/$alertId" params={{ alertId: anomaly.alert_id }}>its alert</Link>],
             ["Packets", <Captures key="packets" ids={anomaly.pcap_ids} />],
@@ -61,7 +63,7 @@ function Details({ anomaly }: { readonly anomaly: AnomalyDetails }) {
           {anomaly.features.map((feature) => (
             <tr key={feature.name}>
               <td className={styles["name"]}><Foreign text={words(feature.name)} longest={80} /></td><td>{formatMeasure(feature.name, feature.observed)}</td><td>{formatMeasure(feature.name, feature.usual)}</td>
-              <td>{formatMeasure(feature.name, feature.expected_low)} to {formatMeasure(feature.name, feature.expected_high)}</td><td>{Math.round(feature.share * 100)} %</td>
+              <td>{formatMeasure(feature.name, feature.expected_low)} to {formatMeasure(feature.name, feature.expected_high)}</td><td>{percent(feature.share)}</td>
             </tr>
           ))}
         </Table>
@@ -71,7 +73,7 @@ function Details({ anomaly }: { readonly anomaly: AnomalyDetails }) {
           <Table heads={["When", "What", "In five minutes", "How unusual"]}>
             {anomaly.site_series.map(({ name, at, observed, score }) => (
               <tr key={name}>
-                <td><Moment at={at} exact /></td><td className={styles["name"]}><Foreign text={words(name)} longest={80} /></td><td>{formatMeasure(name, observed)}</td><td>{Math.round(score * 100)} %</td>
+                <td><Moment at={at} exact /></td><td className={styles["name"]}><Foreign text={words(name)} longest={80} /></td><td>{formatMeasure(name, observed)}</td><td>{percent(score)}</td>
               </tr>
             ))}
           </Table>
@@ -81,7 +83,7 @@ function Details({ anomaly }: { readonly anomaly: AnomalyDetails }) {
         {anomaly.around.length === 0 ? <Nothing>Nothing that changes a network.</Nothing> : (
           <Table heads={["When", "What", "Device"]}>
             {anomaly.around.map(({ type, at, device_id: id }, index) => (
-              <tr key={index}><td><Moment at={at} exact /></td><td><code>{type}</code></td><td>{id === null ? "–" : <Link to="/devices/$deviceId" params={{ deviceId: id }}>the device</Link>}</td></tr>
+              <tr key={index}><td><Moment at={at} exact /></td><td>{kindName(type)}</td><td>{id === null ? "–" : <Link to="/devices/$deviceId" params={{ deviceId: id }}>the device</Link>}</td></tr>
             ))}
           </Table>
         )}

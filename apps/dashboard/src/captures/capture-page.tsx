@@ -12,6 +12,7 @@ import { formatSize } from "../texts/size.ts";
 import { CaptureActions } from "./capture-actions.tsx";
 import { CaptureContents } from "./capture-contents.tsx";
 import { About, Why } from "./captures-page.tsx";
+import { AtSite } from "../texts/zone.tsx";
 import styles from "./captures-page.module.css";
 import { CaptureState, isUnderway } from "./state.tsx";
 
@@ -29,8 +30,10 @@ export function CapturePage() {
   const contents = useQuery({ queryKey: ["captures", "one", pcapId, "contents", capture.data?.state], enabled: Boolean(capture.data), queryFn: () => rest.readPcapSummary(pcapId), refetchInterval: false });
   return (
     <Page title="Capture" trail={<Link to="/captures">All captures</Link>} actions={capture.data && <CaptureActions capture={capture.data} />}>
-      <Answer query={capture}>{(known) => <HowItIs capture={known} />}</Answer>
-      {capture.data && <Answer query={contents}>{({ summary }) => <CaptureContents summary={summary} />}</Answer>}
+      <AtSite siteId={capture.data?.site_id ?? null}>
+        <Answer query={capture}>{(known) => <HowItIs capture={known} />}</Answer>
+        {capture.data && <Answer query={contents}>{({ summary }) => <CaptureContents summary={summary} />}</Answer>}
+      </AtSite>
     </Page>
   );
 }

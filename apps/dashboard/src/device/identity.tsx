@@ -3,6 +3,7 @@ import { DEVICE_TYPE_NAMES } from "../texts/device-type.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { percent } from "../texts/percent.ts";
 import { words } from "../texts/words.ts";
 import { Panel } from "../parts/page.tsx";
 import { Table } from "../fields/table.tsx";
@@ -71,8 +72,4 @@ function FieldRow({ field: { label, verdict: name, own, locked }, device }: { re
 
 function Confidence({ share }: { readonly share: number }) {
   return <span className={styles["sure"]} title="How sure the verdict is"><meter min={0} max={1} value={share} aria-label="How sure" />{percent(share)}</span>;
-}
-
-function percent(share: number): string {
-  return `${Math.round(share * 100)} %`;
 }

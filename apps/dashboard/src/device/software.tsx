@@ -3,6 +3,7 @@ import { Panel } from "../parts/page.tsx";
 import { Table } from "../fields/table.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { percent } from "../texts/percent.ts";
 
 /** Its system and firmware, as several sources say; nothing where none does. What answers at a port is with the port. */
 export function SoftwareOf({ software }: { readonly software: DeviceProfile["software"] }) {
@@ -15,7 +16,7 @@ export function SoftwareOf({ software }: { readonly software: DeviceProfile["sof
             <td><Foreign text={nameOf(one)} longest={100} /></td>
             <td><Foreign text={one.version || "–"} longest={40} />{one.package_version !== "" && <code> <Foreign text={one.package_version} longest={60} /></code>}</td>
             <td><Foreign text={one.distribution || "–"} longest={60} /></td><td><Foreign text={one.sources.join(", ")} longest={120} /></td>
-            <td>{Math.round(one.confidence * 100)} %</td><td><Moment at={one.last_seen} /></td>
+            <td>{percent(one.confidence)}</td><td><Moment at={one.last_seen} /></td>
           </tr>
         ))}
       </Table>

@@ -9,6 +9,7 @@ import { Table } from "../fields/table.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Answer, Empty, Nothing } from "../states/answer.tsx";
 import { Foreign } from "../texts/foreign.tsx";
+import { percent } from "../texts/percent.ts";
 import { AllowButton } from "./allow-button.tsx";
 import { DnsCheckForm } from "./check.tsx";
 import { DnsHours } from "./hours.tsx";
@@ -40,7 +41,7 @@ export function DnsPage() {
 
 function Stats({ stats }: { readonly stats: DnsStats }) {
   if (stats.queries === 0) return <Panel title="Queries"><Empty title="No DNS queries yet">A probe's machine answers DNS when it runs <code>lanthorn-dns</code> and the site's clients ask it.</Empty></Panel>;
-  const share = (count: number) => `${((count / stats.queries) * 100).toFixed(1)} % of all`;
+  const share = (count: number) => `${percent(count / stats.queries, 1)} of all`;
   return (
     <>
       <Tiles of={[["Queries", stats.queries], ["Blocked", stats.blocked, share(stats.blocked)], ["Observed", stats.observed, share(stats.observed)], ["From the cache", stats.from_cache, share(stats.from_cache)], ["Failed", stats.failed, share(stats.failed)]]} />

@@ -12,6 +12,7 @@ import { useMay, useSession } from "../session/use-session.ts";
 import { Answer, Empty } from "../states/answer.tsx";
 import { ErrorNote } from "../states/error-note.tsx";
 import { Foreign, showForeign } from "../texts/foreign.tsx";
+import { percent } from "../texts/percent.ts";
 import { Holder } from "./ipam-page.tsx";
 import styles from "./ipam.module.css";
 
@@ -76,13 +77,13 @@ function Content({ prefixId }: { readonly prefixId: string }) {
 }
 
 function Used({ of: { size, used, recorded, observed, ratio, children, children_ratio: inChildren } }: { readonly of: IpamUtilization }) {
-  const percent = (part: number) => (part > 0 && part < 0.001 ? "below 0.1 %" : `${(part * 100).toFixed(part > 0 && part < 0.1 ? 1 : 0)} %`);
+  const shareOf = (part: number) => (part > 0 && part < 0.001 ? `below ${percent(0.001, 1)}` : percent(part, part > 0 && part < 0.1 ? 1 : 0));
   return (
     <div className={styles["used"]}>
       <meter aria-label="Used" min={0} max={1} high={0.9} value={ratio} />
       <Facts of={[
-        ["Used", `${used.toLocaleString("en")} of ${BigInt(size).toLocaleString("en")}, ${percent(ratio)}`], ["Recorded", recorded.toLocaleString("en")], ["In use now", observed.toLocaleString("en")],
-        ["Prefixes in it", children === 0 ? "none" : `${children.toLocaleString("en")}, ${percent(inChildren)} of it`],
+        ["Used", `${used.toLocaleString("en")} of ${BigInt(size).toLocaleString("en")}, ${shareOf(ratio)}`], ["Recorded", recorded.toLocaleString("en")], ["In use now", observed.toLocaleString("en")],
+        ["Prefixes in it", children === 0 ? "none" : `${children.toLocaleString("en")}, ${shareOf(inChildren)} of it`],
       ]}
       />
     </div>

@@ -10,6 +10,7 @@ import { Empty } from "../states/answer.tsx";
 import { type Follower, followEvents } from "./follow.ts";
 import styles from "./live-page.module.css";
 import { LiveRows } from "./live-rows.tsx";
+import { kindName } from "../texts/words.ts";
 
 const route = getRouteApi("/live");
 const TONES = { connecting: "calm", connected: "good", disconnected: "warn", refused: "bad" } as const;
@@ -52,7 +53,7 @@ function Stream({ follower }: { readonly follower: Follower }) {
         <Mark tone={TONES[state]}>{state}</Mark>
         <Button onClick={() => setHeld(held === null ? rows : null)} aria-pressed={held !== null}>{held === null ? "Hold" : `Go on${since > 0 ? ` (${since} new)` : ""}`}</Button>
         <div className={styles["types"]} role="group" aria-label="Events">
-          {STREAM_EVENTS.map((name) => <button key={name} type="button" aria-pressed={chosen.has(name)} onClick={() => toggle(name)}>{name}</button>)}
+          {STREAM_EVENTS.map((name) => <button key={name} type="button" aria-pressed={chosen.has(name)} onClick={() => toggle(name)}>{kindName(name)}</button>)}
         </div>
       </div>
       {shown.length === 0 && state === "connecting" ? <Empty title="Connecting…" /> : shown.length === 0 ? <Empty title="Nothing has come yet">Events appear here as the probes report them.</Empty> : <LiveRows rows={shown} isHeld={held !== null} />}

@@ -1,13 +1,17 @@
 import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useSyncExternalStore } from "react";
 import { Foreign } from "../texts/foreign.tsx";
 import { formatTime } from "../texts/moment.tsx";
+import { kindName } from "../texts/words.ts";
 import { useZone } from "../texts/zone.tsx";
 import type { LiveRow } from "./follow.ts";
 import styles from "./live-page.module.css";
 
 const ROW_HEIGHT = 34;
+/** On a phone, where a row has two lines, as the style says. */
+const PHONE_ROW_HEIGHT = 52;
+const PHONE = "(max-width: 30rem)";
 /** So near to the end, somebody wants to see what comes. */
 const NEAR_PX = 80;
 /** Fields of an event's data that say most, in this order. */
@@ -18,7 +22,9 @@ const MAX_FIELDS = 5;
 export function LiveRows({ rows, isHeld }: { readonly rows: readonly LiveRow[]; readonly isHeld: boolean }) {
   const scroller = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
-  const list = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => ROW_HEIGHT, overscan: 12 });
+  const rowHeight = useSyncExternalStore(watchPhone, isPhone) ? PHONE_ROW_HEIGHT : ROW_HEIGHT;
+  const list = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 12 });
+  useEffect(() => list.measure(), [rowHeight, list]);
   useEffect(() => {
     if (isAtEnd.current && !isHeld) list.scrollToIndex(rows.length - 1);
   }, [rows, isHeld, list]);
@@ -39,6 +45,14 @@ export function LiveRows({ rows, isHeld }: { readonly rows: readonly LiveRow[]; 
   );
 }
 
+const isPhone = () => matchMedia(PHONE).matches;
+
+function watchPhone(listener: () => void): () => void {
+  const query = matchMedia(PHONE);
+  query.addEventListener("change", listener);
+  return () => query.removeEventListener("change", listener);
+}
+
 function Row({ row, start }: { readonly row: LiveRow; readonly start: number }) {
   const zone = useZone();
   const time = <time dateTime={row.timestamp}>{formatTime(row.timestamp, zone)}</time>;
@@ -46,7 +60,7 @@ function Row({ row, start }: { readonly row: LiveRow; readonly start: number }) 
   const deviceId = row.data["device_id"];
   return (
     <div className={styles["row"]} style={{ transform: `translateY(${start}px)` }}>
-      {time}<code>{row.event}</code><span className={styles["text"]}><Foreign text={summaryOf(row.data)} /></span>
+      {time}<strong>{kindName(row.event)}</strong><span className={styles["text"]}><Foreign text={summaryOf(row.data)} /></span>
       {typeof deviceId === "string" && <Link to="/devices/$deviceId" params={{ deviceId }}>device</Link>}
     </div>
   );

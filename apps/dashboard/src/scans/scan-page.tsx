@@ -16,6 +16,7 @@ import { Moment } from "../texts/moment.tsx";
 import { ScanDialog } from "./scan-dialog.tsx";
 import { ScanResults } from "./scan-results.tsx";
 import styles from "./scans-page.module.css";
+import { AtSite } from "../texts/zone.tsx";
 import { durationOf, isUnderway, ScanState } from "./state.tsx";
 
 const route = getRouteApi("/scans/$scanId");
@@ -30,7 +31,7 @@ export function ScanPage() {
   });
   return (
     <Page title={scan.data ? `Scan of ${scan.data.target}` : "Scan"} trail={<Link to="/scans">All scans</Link>} actions={scan.data && <Actions scan={scan.data} />}>
-      <Answer query={scan}>{(known) => <><HowItIs scan={known} /><ScanResults key={known.id} scan={known} /></>}</Answer>
+      <Answer query={scan}>{(known) => <AtSite siteId={known.site_id}><HowItIs scan={known} /><ScanResults key={known.id} scan={known} /></AtSite>}</Answer>
     </Page>
   );
 }

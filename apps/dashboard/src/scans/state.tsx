@@ -1,6 +1,7 @@
 import type { Scan } from "@lanthorn/contract";
 import { Mark } from "../parts/mark.tsx";
 import styles from "./scans-page.module.css";
+import { percent } from "../texts/percent.ts";
 
 const TONES = { queued: "calm", running: "warn", completed: "good", failed: "bad", cancelled: "calm" } as const;
 
@@ -11,11 +12,10 @@ export function isUnderway({ status }: Scan): boolean {
 
 /** The state of a scan, and how far it is. */
 export function ScanState({ scan }: { readonly scan: Scan }) {
-  const percent = Math.round(scan.progress * 100);
   return (
     <span className={styles["state"]}>
       <Mark tone={TONES[scan.status]}>{scan.status}</Mark>
-      {isUnderway(scan) && <><progress max={1} value={scan.progress} aria-label={`Progress of the scan of ${scan.target}`} />{percent} %</>}
+      {isUnderway(scan) && <><progress max={1} value={scan.progress} aria-label={`Progress of the scan of ${scan.target}`} />{percent(scan.progress)}</>}
     </span>
   );
 }

@@ -2,6 +2,7 @@ import type { Probe } from "@lanthorn/contract";
 import { Mark, type Tone } from "../parts/mark.tsx";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { percent } from "../texts/percent.ts";
 import { formatSize } from "../texts/size.ts";
 import styles from "./probe-card.module.css";
 
@@ -22,7 +23,7 @@ export function ProbeCard({ probe }: { readonly probe: Probe }) {
       </p>
       {health && (
         <div className={styles["bars"]}>
-          <Bar label="Processor" share={health.cpu_percent / 100} text={`${Math.round(health.cpu_percent)} %`} />
+          <Bar label="Processor" share={health.cpu_percent / 100} text={percent(health.cpu_percent / 100)} />
           <Bar label="Memory" share={1 - health.memory.available_bytes / Math.max(1, health.memory.total_bytes)} text={`${formatSize(health.memory.rss_bytes)} its own`} />
           <Bar label="Disk" share={1 - health.disk.free_bytes / Math.max(1, health.disk.total_bytes)} text={`${formatSize(health.disk.free_bytes)} free`} />
         </div>

@@ -14,6 +14,7 @@ import { useNumberedList } from "../states/use-list.ts";
 import { count } from "../texts/count.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { percent } from "../texts/percent.ts";
 import styles from "./vulnerabilities-page.module.css";
 
 const route = getRouteApi("/vulnerabilities");
@@ -55,7 +56,7 @@ function CveRow({ cve }: { readonly cve: AffectedCve }) {
     <tr>
       <td className={styles["id"]}><code>{cve.cve_id}</code></td>
       <td>{cve.severity === null ? "not rated" : <SeverityMark severity={cve.severity}>{cve.severity} {cve.cvss_score ?? ""}</SeverityMark>}</td>
-      <td>{cve.known_exploited ? <Mark tone="critical">known</Mark> : cve.epss === null ? "–" : `${(cve.epss * 100).toFixed(1)} %`}</td>
+      <td>{cve.known_exploited ? <Mark tone="critical">known</Mark> : cve.epss === null ? "–" : percent(cve.epss, 1)}</td>
       <td className={styles["text"]}><Foreign text={cve.description} longest={240} /></td>
       <td>
         <ul className={styles["devices"]}>

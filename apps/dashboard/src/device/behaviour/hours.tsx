@@ -69,7 +69,7 @@ function Bars({ feature: { name, ...kinds }, kind, days }: { readonly feature: F
             </g>
           )))}
       </svg>
-      <div className={styles["hours"]} aria-hidden="true">{NAMED.map((hour) => <span key={hour}>{hour} h</span>)}</div>
+      <div className={styles["hours"]} aria-hidden="true">{NAMED.map((hour) => <span key={hour}>{hour === 0 ? "0 h UTC" : `${hour} h`}</span>)}</div>
       <figcaption className={styles["legend"]}>
         <span><svg viewBox="0 0 8 8" aria-hidden="true"><rect className={styles["usual"]} width="8" height="8" rx="2" /></svg>usual</span>
         <span><svg viewBox="0 0 8 8" aria-hidden="true"><rect className={styles["expected"]} width="8" height="8" rx="2" /></svg>expected at most</span>

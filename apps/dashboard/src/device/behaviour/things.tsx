@@ -1,5 +1,6 @@
 import type { LearnedBehaviour } from "@lanthorn/contract";
 import { Foreign, showForeign } from "../../texts/foreign.tsx";
+import { percent } from "../../texts/percent.ts";
 import styles from "./behaviour.module.css";
 
 /** As many are seen at once; the rest opens. */
@@ -26,7 +27,7 @@ function Rows({ things }: { readonly things: LearnedBehaviour["peers"] }) {
         <li key={name} title={showForeign(name, 160)}>
           <span><Foreign text={name} longest={80} /></span>
           <meter min={0} max={1} value={share} aria-label="Share of its hours" />
-          <small>{Math.round(share * 100)} %</small>
+          <small>{percent(share)}</small>
         </li>
       ))}
     </ul>

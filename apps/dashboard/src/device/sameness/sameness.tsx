@@ -9,6 +9,7 @@ import { Answer } from "../../states/answer.tsx";
 import { deviceName } from "../../texts/device-name.ts";
 import { Foreign, showForeign } from "../../texts/foreign.tsx";
 import { Moment } from "../../texts/moment.tsx";
+import { percent } from "../../texts/percent.ts";
 import { MergeDialog } from "./merge-dialog.tsx";
 import styles from "./sameness.module.css";
 import { SplitDialog } from "./split-dialog.tsx";
@@ -31,7 +32,7 @@ export function Sameness({ device }: { readonly device: DeviceProfile }) {
               {data.map(({ device: other, score, reasons }) => (
                 <li key={other.id}>
                   <div>
-                    <Link to="/devices/$deviceId" params={{ deviceId: other.id }}><Foreign text={deviceName(other)} longest={60} /></Link> <span className={styles["soft"]}>{Math.round(score * 100)} % likely</span>
+                    <Link to="/devices/$deviceId" params={{ deviceId: other.id }}><Foreign text={deviceName(other)} longest={60} /></Link> <span className={styles["soft"]}>{percent(score)} likely</span>
                     <small>{reasons.map(({ trait, value }) => `${TRAITS[trait]} ${showForeign(value, 80)}`).join(", ")}</small>
                   </div>
                   {mayWrite && <Button onClick={() => setMerging(other)} aria-label={`Merge with ${showForeign(deviceName(other), 60)}`}>Merge…</Button>}
