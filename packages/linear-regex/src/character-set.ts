@@ -102,6 +102,12 @@ export function has(set: CharacterSet, unit: number): boolean {
 
 /** Adds the other case of each letter. @param last The last letter that has one: U+024F is as far as names of products go. */
 export function foldCase(set: CharacterSet, last = 0x24f): CharacterSet {
+  const [first = 0, end] = set;
+  // Most are one letter; their sets are made once.
+  return set.length === 2 && first === end && first < ASCII_FOLDED.length ? (ASCII_FOLDED[first] ?? set) : foldAny(set, last);
+}
+
+function foldAny(set: CharacterSet, last: number): CharacterSet {
   const others: number[] = [];
   for (let at = 0; at < set.length; at += 2) {
     const to = Math.min(set[at + 1] ?? 0, last);
@@ -121,6 +127,9 @@ function addOtherCase(others: number[], unit: number): void {
     if (other.length === 1) others.push(other.charCodeAt(0), other.charCodeAt(0));
   }
 }
+
+/** Each ASCII unit with its other case. */
+const ASCII_FOLDED: readonly CharacterSet[] = Array.from({ length: 0x80 }, (_, unit) => foldAny([unit, unit], unit));
 
 /** The same ranges as pairs `[first, last]`, ascending, both ends included. */
 export function rangesOf(set: CharacterSet): (readonly [number, number])[] {

@@ -87,7 +87,7 @@ function negatedFailure({ isRelative, isCountedFrom, offset, depth }: ContentSte
 function matchExpression(matching: Matching, step: ExpressionStep, index: number, place: number): Outcome {
   const { run } = matching;
   const base = step.isRelative ? place : 0;
-  const subject = run.buffer.subarray(base);
+  const subject = base === 0 ? run.buffer : run.buffer.subarray(base);
   for (let from = 0; ;) {
     run.budget.left -= 1 + Math.floor(subject.length / BYTES_A_STEP);
     const match = step.expression.find(subject, from, run.budget);

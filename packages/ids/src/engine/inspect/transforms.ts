@@ -71,7 +71,7 @@ function change(bytes: Uint8Array, transform: Exclude<Transform, { readonly kind
     case "to-sha256":
       return createHash(transform.kind.slice(3)).update(bytes).digest();
     case "dot-prefix":
-      return Uint8Array.of(0x2e, ...bytes.subarray(0, MAX_NAME_BYTES));
+      return withDot(bytes.subarray(0, MAX_NAME_BYTES));
     case "url-decode":
       return decodeUrl(bytes);
     case "header-lowercase":
@@ -96,6 +96,13 @@ function change(bytes: Uint8Array, transform: Exclude<Transform, { readonly kind
 
 /** Names are shorter; a longer buffer is no name. */
 const MAX_NAME_BYTES = 65_536;
+
+function withDot(name: Uint8Array): Uint8Array {
+  const dotted = new Uint8Array(name.length + 1);
+  dotted[0] = 0x2e;
+  dotted.set(name, 1);
+  return dotted;
+}
 
 function isSpace(byte: number): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
