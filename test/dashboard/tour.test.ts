@@ -45,7 +45,7 @@ beforeAll(async () => {
     env: { LANTHORN_ADMIN_PASSWORD: PASSWORD, LANTHORN_BACKUPS_RECIPIENTS: recipient, LANTHORN_WEBHOOKS_ALLOW: "127.0.0.1" },
   });
   for (const role of ["operator", "viewer"] as const) await collector.rest.createUser({ username: role, password: PASSWORD, role });
-  probe = await sayHostile(collector);
+  probe = await sayHostile(collector, { readsTraffic: true });
   await fillEveryPage(collector);
   browser = await startBrowser();
 });
