@@ -235,8 +235,9 @@ describe("what an earlier process left", () => {
     parts.noteLoad(0.9);
     expect(await command(parts, "pcap_delete", { pcap_id: id })).toEqual({ data: { deleted: true } });
     parts.noteLoad(0);
-    await clock.advance(100);
-    await expect.poll(() => recorded(other)).toMatchObject({ state: "cut", packets: 10 });
+    // It may begin to wait only now.
+    const later = () => clock.advance(100).then(() => recorded(other));
+    await expect.poll(later).toMatchObject({ state: "cut", packets: 10 });
     expect(recorded(id)).toBeUndefined();
     expect(files()).toEqual([`${other}.json`, `${other}.pcapng`]);
   });

@@ -28,8 +28,8 @@ export interface TrafficProcess {
   close(): Promise<void>;
 }
 
-/** Three quarters of ours are as bad as half of the kernel's: what waits in ours is not lost yet. */
-const OF_THE_RING = 2 / 3;
+/** Two thirds of ours are as bad as half of the kernel's: what waits in ours is not lost yet. */
+const OF_THE_RING = 0.75;
 const TICK_MS = 250;
 const STATE_MS = 1000;
 
