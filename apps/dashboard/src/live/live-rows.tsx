@@ -15,7 +15,7 @@ const PHONE = "(max-width: 30rem)";
 /** So near to the end, somebody wants to see what comes. */
 const NEAR_PX = 80;
 /** Fields of an event's data that say most, in this order. */
-const MAIN_FIELDS = ["title", "signature", "detail", "message", "hostname", "ip", "mac", "source_ip", "query_name", "port", "service", "kind", "cve_id", "target", "file_name", "state"] as const;
+const MAIN_FIELDS = ["title", "signature", "detail", "message", "hostname", "system_name", "chassis_id", "ip", "mac", "source_ip", "query_name", "port", "port_id", "local_interface", "service", "kind", "cve_id", "target", "file_name", "state"] as const;
 const MAX_FIELDS = 5;
 
 /** The rows that are looked at, of any number. It stays at the end while it is there. */
