@@ -20,21 +20,24 @@ export function captureOf(frames: readonly CapturedFrame[]): Uint8Array {
 }
 
 /**
- * Lays captures behind each other in time, with a pause in which all flows end.
+ * Lays captures behind each other in time, with a pause in which all flows end. Where nothing comes within a capture for longer than that, it is as
+ * long: some hold frames of different decades, and a pcap file's seconds end in 2106.
  * @param pauseSeconds Longer than any engine keeps a quiet flow.
  */
 export function joinCaptures(captures: readonly (readonly CapturedFrame[])[], pauseSeconds: number): readonly CapturedFrame[] {
   const joined: CapturedFrame[] = [];
+  const pause = pauseSeconds * 1e6;
   let end = 1_700_000_000_000_000;
   for (const frames of captures) {
-    const first = frames.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY);
-    const begin = end;
+    let at = end;
+    let before = frames[0]?.at ?? 0;
     for (const frame of frames) {
-      const at = frame.at - first + begin;
+      at += Math.max(-pause, Math.min(frame.at - before, pause));
+      before = frame.at;
       joined.push({ ...frame, at });
       end = Math.max(end, at);
     }
-    end += pauseSeconds * 1e6;
+    end += pause;
   }
   return joined;
 }
