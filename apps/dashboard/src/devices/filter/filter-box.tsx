@@ -1,5 +1,5 @@
 import { DEVICE_FILTER_TERMS, type DeviceFilter, formatDeviceFilter, parseDeviceFilter } from "@lanthorn/contract";
-import { useEffect, useId, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
 import { clock } from "../../clock.ts";
 import { type Command, useCommands } from "../../keyboard/commands.ts";
 import { Icon } from "../../parts/icon.tsx";
@@ -29,13 +29,14 @@ export function FilterBox({ filter, siteId, onChange }: { readonly filter: Devic
     written.current = given;
     setText(given);
   }, [given]);
-  useEffect(() => clock.after(pauseAfter(counted.current), () => {
+  const count = useCallback(() => {
     const read = parseDeviceFilter(text);
     if (!read.ok || formatDeviceFilter(read.filter) === written.current) return;
     counted.current = [...counted.current, clock.now()].slice(-PAUSES.most);
     written.current = formatDeviceFilter(read.filter);
     onChange(read.filter);
-  }), [text, onChange]);
+  }, [text, onChange]);
+  useEffect(() => clock.after(pauseAfter(counted.current), count), [count]);
   useCommands(useMemo((): readonly Command[] => [
     { id: "filter", title: "Filter devices", group: "This page", keys: "/", run: () => input.current?.focus() },
   ], []));
@@ -48,6 +49,11 @@ export function FilterBox({ filter, siteId, onChange }: { readonly filter: Devic
           ref={input} type="search" value={text} aria-label="Filter devices" aria-describedby={`${ids.hint} ${ids.message}`} aria-invalid={!parsed.ok}
           placeholder='Name, address, or type:printer -tag:lab vendor:"Cisco" port:22 seen:<7d' spellCheck={false} autoComplete="off"
           {...suggestions.combobox}
+          // Who leaves the box has written it, and goes elsewhere from what it leaves.
+          onBlur={(event) => {
+            suggestions.combobox.onBlur?.(event);
+            count();
+          }}
           onChange={(event) => {
             setText(event.target.value);
             suggestions.open();
