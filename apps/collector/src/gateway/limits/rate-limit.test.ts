@@ -50,4 +50,19 @@ describe("the rate limiter", () => {
     for (let caller = 0; caller < 10_000; caller += 1) limiter.take(`c${caller}`, TIER);
     expect(limiter.take("a", TIER).remaining).toBe(9);
   });
+
+  test("remembers so many requests in all, however few callers made them, and forgets those of the quietest", async () => {
+    const clock = createFakeClock();
+    const limiter = createRateLimiter({ clock, maxRequests: 100 });
+    const ask = (caller: string) => Array.from({ length: 10 }, () => limiter.take(caller, TIER, { caller: "all of them", tier: { perMinute: 1000, burst: 1000 } }));
+    ask("first");
+    for (let caller = 0; caller < 4; caller += 1) ask(`c${caller}`);
+    expect(limiter.take("first", TIER).allowed).toBe(false);
+    ask("c4");
+    // What it asked with the others was before, and so was theirs.
+    expect([limiter.take("c0", TIER).remaining, limiter.take("first", TIER).allowed]).toEqual([9, false]);
+    await clock.advance(60_000);
+    for (let caller = 0; caller < 9; caller += 1) ask(`d${caller}`);
+    expect(limiter.take("d8", TIER).allowed).toBe(false);
+  });
 });

@@ -36,25 +36,34 @@ export interface RateLimiter {
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1000;
 
-/** Callers remembered; the one longest quiet goes first. At 300 requests a minute each this is 24 MB, in practice far less. */
+/** Callers remembered; the one longest quiet goes first. */
 const MAX_CALLERS = 10_000;
+/** Requests remembered, of all callers together: 24 MB, in practice far less. Who asks from many addresses makes others be forgotten, and no more memory be taken. */
+const MAX_REQUESTS = 3_000_000;
 
 /**
  * Two sliding windows for each caller. The times of the last minute's requests are kept, so a window is exactly a window:
  * counters that start again at each full minute allow twice the limit across their edge.
+ * @param deps.maxRequests Remembered of all callers together.
  */
-export function createRateLimiter(deps: { readonly clock: Clock }): {
+export function createRateLimiter(deps: { readonly clock: Clock; readonly maxRequests?: number }): {
   take(caller: string, tier: Tier, shared?: Caller): Allowance;
 } {
+  const { maxRequests = MAX_REQUESTS } = deps;
   const callers = new Map<string, number[]>();
+  let requests = 0;
   /** The times of a caller's last minute, which becomes the one that was heard of last. */
   const timesOf = (caller: string, now: number): number[] => {
     const times = callers.get(caller) ?? [];
     const firstKept = times.findIndex((at) => at > now - MINUTE_MS);
-    times.splice(0, firstKept === -1 ? times.length : firstKept);
+    requests -= times.splice(0, firstKept === -1 ? times.length : firstKept).length;
     callers.delete(caller);
     callers.set(caller, times);
-    if (callers.size > MAX_CALLERS) callers.delete(callers.keys().next().value as string);
+    for (const [quietest, { length }] of callers) {
+      if (callers.size <= MAX_CALLERS && (requests <= maxRequests || callers.size <= 2)) break;
+      callers.delete(quietest);
+      requests -= length;
+    }
     return times;
   };
   return {
@@ -66,6 +75,7 @@ export function createRateLimiter(deps: { readonly clock: Clock }): {
       if (allowance.allowed) {
         own.push(now);
         common?.push(now);
+        requests += common ? 2 : 1;
       }
       return allowance;
     },
