@@ -13,5 +13,13 @@ export function SearchBox({ label, placeholder, longest, given = "", onChange }:
 }) {
   const [text, setText] = useState(given);
   useEffect(() => (text === given ? undefined : clock.after(PAUSE_MS, () => onChange(text))));
-  return <input type="search" aria-label={label} placeholder={placeholder} value={text} maxLength={longest} onChange={(event) => setText(event.target.value)} />;
+  return (
+    <input
+      type="search" aria-label={label} placeholder={placeholder} value={text} maxLength={longest} onChange={(event) => setText(event.target.value)}
+      // Who leaves the box has written it, and goes elsewhere from what it leaves.
+      onBlur={() => {
+        if (text !== given) onChange(text);
+      }}
+    />
+  );
 }
