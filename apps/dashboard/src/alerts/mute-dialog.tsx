@@ -7,8 +7,8 @@ import form from "../parts/form.module.css";
 import { withForm } from "../parts/with-form.ts";
 import { useSession } from "../session/use-session.ts";
 import { ErrorNote } from "../states/error-note.tsx";
-import { muteEnd, MuteTimes } from "./mute-times.tsx";
 import { kindName } from "../texts/words.ts";
+import { muteEnd, MuteTimes } from "./mute-times.tsx";
 
 /** Mutes what the alert is about, until a moment and with a reason. */
 export function MuteDialog({ alert, onClose }: { readonly alert: Alert; readonly onClose: () => void }) {

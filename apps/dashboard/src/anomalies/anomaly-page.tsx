@@ -15,9 +15,9 @@ import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { percent } from "../texts/percent.ts";
 import { kindName, words } from "../texts/words.ts";
+import { AtSite } from "../texts/zone.tsx";
 import { DeviceOf } from "./anomalies-page.tsx";
 import { NormalDialog } from "./normal-dialog.tsx";
-import { AtSite } from "../texts/zone.tsx";
 import { Series } from "./series.tsx";
 
 const route = getRouteApi("/sensors/anomalies/$anomalyId");

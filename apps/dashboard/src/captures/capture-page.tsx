@@ -9,10 +9,10 @@ import { REFETCH_MS, UNDERWAY_MS } from "../states/use-list.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
 import { formatSize } from "../texts/size.ts";
+import { AtSite } from "../texts/zone.tsx";
 import { CaptureActions } from "./capture-actions.tsx";
 import { CaptureContents } from "./capture-contents.tsx";
 import { About, Why } from "./captures-page.tsx";
-import { AtSite } from "../texts/zone.tsx";
 import styles from "./captures-page.module.css";
 import { CaptureState, isUnderway } from "./state.tsx";
 

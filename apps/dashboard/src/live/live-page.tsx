@@ -7,10 +7,10 @@ import { Mark } from "../parts/mark.tsx";
 import { Page } from "../parts/page.tsx";
 import { useSession } from "../session/use-session.ts";
 import { Empty } from "../states/answer.tsx";
+import { kindName } from "../texts/words.ts";
 import { type Follower, followEvents } from "./follow.ts";
 import styles from "./live-page.module.css";
 import { LiveRows } from "./live-rows.tsx";
-import { kindName } from "../texts/words.ts";
 
 const route = getRouteApi("/live");
 const TONES = { connecting: "calm", connected: "good", disconnected: "warn", refused: "bad" } as const;

@@ -13,10 +13,10 @@ import { ErrorNote } from "../states/error-note.tsx";
 import { UNDERWAY_MS } from "../states/use-list.ts";
 import { Foreign } from "../texts/foreign.tsx";
 import { Moment } from "../texts/moment.tsx";
+import { AtSite } from "../texts/zone.tsx";
 import { ScanDialog } from "./scan-dialog.tsx";
 import { ScanResults } from "./scan-results.tsx";
 import styles from "./scans-page.module.css";
-import { AtSite } from "../texts/zone.tsx";
 import { durationOf, isUnderway, ScanState } from "./state.tsx";
 
 const route = getRouteApi("/scans/$scanId");

@@ -1,7 +1,7 @@
 import type { Scan } from "@lanthorn/contract";
 import { Mark } from "../parts/mark.tsx";
-import styles from "./scans-page.module.css";
 import { percent } from "../texts/percent.ts";
+import styles from "./scans-page.module.css";
 
 const TONES = { queued: "calm", running: "warn", completed: "good", failed: "bad", cancelled: "calm" } as const;
 

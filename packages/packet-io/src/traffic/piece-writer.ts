@@ -74,11 +74,11 @@ export function openPieceWriter(clock: Pick<PacketIoClock, "after">): PieceWrite
   const idle: Slot[] = [first];
   let isReleasing = false;
 
-  /** @param describe Fills the slot with what is to be done. @returns How long each operation is. */
-  const submit = async (describe: (slot: Slot) => readonly number[]): Promise<number> => {
+  /** @param fill Describes in a slot what is to be done, and says how long each operation is. @returns How much of the front is in the file. */
+  const submit = async (fill: (slot: Slot) => readonly number[]): Promise<number> => {
     const slot = idle.pop() ?? openSlot(libc);
     if (!slot) return 0;
-    const lengths = describe(slot);
+    const lengths = fill(slot);
     const begun = await new Promise<number>((resolve) => libc.ioSubmit(slot.context, lengths.length, slot.pointers, resolve));
     const results = await collect(slot, { libc, clock, begun: Math.max(0, begun) });
     idle.push(slot);

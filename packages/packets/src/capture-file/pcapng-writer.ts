@@ -94,7 +94,7 @@ export interface PcapngWriter {
 
 /** The shortest block that `writePadding` makes. */
 export const MIN_PADDING_OCTETS = MIN_BLOCK_BYTES;
-/** The type of a block that only fills; the first of those that are left to whoever writes. @see draft-ietf-opsawg-pcapng 11.1 */
+/** The type of a block that only fills; the first of those that are left to whoever writes. @see draft-ietf-opsawg-pcapng, its registry of block types */
 export const PADDING_BLOCK = 0x8000_0000;
 const INTERFACE_STATISTICS_BLOCK = 5;
 /** Of the section header: shb_hardware, shb_os, shb_userappl. */
