@@ -6,7 +6,7 @@ import { type Collector, startCollector } from "../system/deployment.ts";
 import type { SimulatedProbe } from "../system/simulated-probe.ts";
 import { findFaults } from "./axe.ts";
 import { type RealBrowser, startBrowser } from "./browser.ts";
-import { logIn, settle } from "./pages.ts";
+import { logIn, pressOn, settle } from "./pages.ts";
 import { sayHostile } from "./world.ts";
 
 const ADMIN = { username: "admin", password: "only for this test" };
@@ -89,7 +89,7 @@ test("a filter is saved as a view by keyboard, made the default, begun with, see
   await page.keyboard.type("<b>Urgent</b>\u202E");
   await page.getByLabel("For everybody").press("Space");
   await page.getByLabel("Save it as").press("Enter");
-  await page.getByRole("button", { name: "Make default: <b>Urgent</b>" }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Make default: <b>Urgent</b>" }));
   await page.getByRole("button", { name: "No default: <b>Urgent</b>" }).waitFor();
   expect(await findFaults(page, "views of alerts")).toEqual([]);
   const [view] = (await collector.rest.listViews({ list: "alerts" })).data;
@@ -109,12 +109,12 @@ test("a filter is saved as a view by keyboard, made the default, begun with, see
   await open(viewer.page);
   await viewer.page.getByText(`${all} pending`, { exact: true }).waitFor();
   await viewer.page.keyboard.press("v");
-  await viewer.page.getByRole("button", { name: "Everything", exact: true }).press("Enter");
+  await pressOn(viewer.page.getByRole("button", { name: "Everything", exact: true }));
   // Without a state it is of all of them.
   await viewer.page.getByText(`${(await collector.rest.listAlerts()).meta.total} alerts`, { exact: true }).waitFor();
   await viewer.page.getByText("seen:<7d", { exact: true }).waitFor();
   expect(await findFaults(viewer.page, "a filter of time")).toEqual([]);
-  await viewer.page.getByRole("button", { name: "Any device and time" }).press("Enter");
+  await pressOn(viewer.page.getByRole("button", { name: "Any device and time" }));
   await viewer.page.getByText("seen:<7d", { exact: true }).waitFor({ state: "detached" });
   await viewer.page.keyboard.press("v");
   await viewer.page.getByText("shared by admin").first().waitFor();
@@ -123,8 +123,8 @@ test("a filter is saved as a view by keyboard, made the default, begun with, see
 
   await collector.rest.deleteView(own.id);
   await page.keyboard.press("v");
-  await page.getByRole("button", { name: "Remove <b>Urgent</b>" }).press("Enter");
-  await page.getByRole("button", { name: "Remove", exact: true }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Remove <b>Urgent</b>" }));
+  await pressOn(page.getByRole("button", { name: "Remove", exact: true }));
   await page.getByText("No view is saved yet.").waitFor();
   expect([(await collector.rest.listViews()).data, (await collector.rest.readPreferences()).default_views.alerts]).toEqual([[], null]);
   expect([faults, viewer.faults]).toEqual([[], []]);
@@ -144,17 +144,17 @@ test("all alerts that the filter leaves are acknowledged at once by keyboard, as
   expect(await findFaults(page, "change alerts")).toEqual([]);
   const [first] = (await collector.rest.listAlerts({ status: "open" })).data;
   await collector.rest.resolveAlert(first?.id ?? "");
-  await page.getByRole("button", { name: `Change ${total} alerts` }).press("Enter");
+  await pressOn(page.getByRole("button", { name: `Change ${total} alerts` }));
   await page.getByRole("alert").getByText("CONFLICT").waitFor();
   expect(await counted("acknowledged")).toBe(0);
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: `Change all ${total - 1}` }).waitFor();
   await page.keyboard.press("b");
   await page.getByLabel("Note").fill("<b>ticket 4711</b>\u202E");
-  await page.getByRole("button", { name: `Change ${total - 1} alerts` }).press("Enter");
+  await pressOn(page.getByRole("button", { name: `Change ${total - 1} alerts` }));
   await page.getByText(`${total - 1} changed, 0 were so already.`).waitFor();
   expect([await counted("acknowledged"), await counted("open")]).toEqual([total - 1, 0]);
-  await page.getByRole("button", { name: "Close", exact: true }).last().press("Enter");
+  await pressOn(page.getByRole("button", { name: "Close", exact: true }).last());
   await page.keyboard.press("j");
   const history = page.getByRole("article").locator("section").filter({ hasText: "What people did" });
   await history.getByText("<b>ticket 4711</b>⟨202E⟩").waitFor();
@@ -162,9 +162,9 @@ test("all alerts that the filter leaves are acknowledged at once by keyboard, as
   await page.getByLabel("What is done").selectOption("muted");
   await page.getByLabel("Note").fill("until the move is over");
   expect(await findFaults(page, "an alert's note")).toEqual([]);
-  await page.getByRole("button", { name: "Change 1 alert", exact: true }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Change 1 alert", exact: true }));
   await page.getByText("1 changed, 0 were so already.").waitFor();
-  await page.getByRole("button", { name: "Close", exact: true }).last().press("Enter");
+  await pressOn(page.getByRole("button", { name: "Close", exact: true }).last());
   await history.getByText("until the move is over").waitFor();
   expect((await collector.rest.listAlertMutes()).data.map(({ reason }) => reason)).toEqual(["until the move is over"]);
   await page.keyboard.press("n");
@@ -172,7 +172,7 @@ test("all alerts that the filter leaves are acknowledged at once by keyboard, as
   expect(await page.getByLabel("What is done").inputValue()).toBe("resolved");
   await page.getByLabel("What is done").selectOption("acknowledged");
   await page.getByLabel("Note").fill("kept nowhere");
-  await page.getByRole("button", { name: "Change 1 alert", exact: true }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Change 1 alert", exact: true }));
   await page.getByText("0 changed, 1 was so already. It was so already: your note was not kept there.").waitFor();
   expect(faults).toEqual([]);
   await context.close();

@@ -7,7 +7,7 @@ import { type Collector, startCollector } from "../system/deployment.ts";
 import type { SimulatedProbe } from "../system/simulated-probe.ts";
 import { findFaults } from "./axe.ts";
 import { type RealBrowser, startBrowser } from "./browser.ts";
-import { logIn } from "./pages.ts";
+import { logIn, pressOn } from "./pages.ts";
 import { sayHostile } from "./world.ts";
 
 const ADMIN = { username: "admin", password: "only for this test" };
@@ -49,7 +49,7 @@ test("what probes have learned is listed with its devices; a viewer sees it and 
   const models = page.locator("section").filter({ hasText: "What probes have learned" });
   await models.getByRole("row").filter({ hasText: "<b>probe</b>" }).getByText("1 more were not trusted").waitFor();
   expect(await page.getByRole("button", { name: /^(Freeze|Learn again|Reset)/ }).count()).toBe(0);
-  await models.getByRole("button", { name: "Show" }).press("Enter");
+  await pressOn(models.getByRole("button", { name: "Show" }));
   await page.getByText("1 device", { exact: true }).waitFor();
   await page.getByLabel("State").selectOption("drifted");
   await page.getByText("0 devices", { exact: true }).waitFor();
@@ -66,7 +66,7 @@ test("a probe is asked for the devices that it knows once for each list that som
   page.on("request", (request) => asked.push(new URL(request.url()).pathname));
   for (const key of ["g", "e"]) await page.keyboard.press(key);
   await page.getByRole("navigation", { name: "Sensors" }).getByRole("link", { name: "Anomalies" }).press("Enter");
-  await page.getByRole("button", { name: "Show" }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Show" }));
   await page.getByText("1 device", { exact: true }).waitFor();
   const [models, devices] = ["/api/v1/anomalies/models", `/api/v1/anomalies/models/${probe.probeId}/devices`];
   const timesOf = (path: string | undefined) => asked.filter((each) => each === path).length;
@@ -98,8 +98,8 @@ test("a device's page draws what is usual for it by hour, and by keyboard it is 
   await page.getByRole("row", { name: "8 10 % 30 % 7" }).waitFor();
   expect(await findFaults(page, "behaviour as a table")).toEqual([]);
   for (const [act, then] of [["Freeze", "frozen"], ["Learn again", "active"], ["Reset", "it does not know the device yet"]] as const) {
-    await page.getByRole("button", { name: `${act}: ` }).press("Enter");
-    await page.getByRole("button", { name: act, exact: true }).press("Enter");
+    await pressOn(page.getByRole("button", { name: `${act}: ` }));
+    await pressOn(page.getByRole("button", { name: act, exact: true }));
     await page.getByText("Done for 1 device.").waitFor();
     expect(await findFaults(page, `${act} dialog`)).toEqual([]);
     await page.keyboard.press("Escape");

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Collector, startCollector } from "../system/deployment.ts";
 import { findFaults } from "./axe.ts";
 import { type RealBrowser, startBrowser } from "./browser.ts";
-import { logIn, settle } from "./pages.ts";
+import { logIn, pressOn, settle } from "./pages.ts";
 
 const ADMIN = { username: "admin", password: "only for this test" };
 
@@ -47,7 +47,7 @@ test("a filter is saved as a view by keyboard, made the default, begun with, and
   await page.keyboard.type("<b>Printers</b>");
   await page.getByLabel("For everybody").press("Space");
   await page.getByLabel("Save it as").press("Enter");
-  await page.getByRole("button", { name: "Make default: <b>Printers</b>" }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Make default: <b>Printers</b>" }));
   await page.getByRole("button", { name: "No default: <b>Printers</b>" }).waitFor();
   expect(await findFaults(page, "views")).toEqual([]);
   const [view] = (await collector.rest.listViews({ list: "devices" })).data;
@@ -59,8 +59,8 @@ test("a filter is saved as a view by keyboard, made the default, begun with, and
   await open();
   await page.getByText("3 devices", { exact: true }).waitFor();
   await page.keyboard.press("v");
-  await page.getByRole("button", { name: "Remove <b>Printers</b>" }).press("Enter");
-  await page.getByRole("button", { name: "Remove", exact: true }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Remove <b>Printers</b>" }));
+  await pressOn(page.getByRole("button", { name: "Remove", exact: true }));
   await page.getByText("No view is saved yet.").waitFor();
   expect((await collector.rest.listViews()).data).toEqual([]);
   expect(faults).toEqual([]);
@@ -102,13 +102,13 @@ test("a view whose filter is not understood is said to be so, with what to do, i
   await page.getByRole("alert").getByText("Toasters").waitFor();
   await page.getByText("5 devices", { exact: true }).waitFor();
   expect(await findFaults(page, "unread default view")).toEqual([]);
-  await page.getByRole("button", { name: "Choose another one" }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Choose another one" }));
   await page.getByText("Remove it, write the filter anew").waitFor();
   expect(await page.getByRole("button", { name: "Toasters", exact: true }).count()).toBe(0);
   expect(await findFaults(page, "unread view")).toEqual([]);
   await page.unroute(/\/api\/v1\/views\?/);
-  await page.getByRole("button", { name: "Remove Toasters" }).press("Enter");
-  await page.getByRole("button", { name: "Remove", exact: true }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Remove Toasters" }));
+  await pressOn(page.getByRole("button", { name: "Remove", exact: true }));
   await page.getByText("No view is saved yet.").waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("alert").waitFor({ state: "detached" });
@@ -130,9 +130,9 @@ test("columns are chosen and ordered by keyboard, kept for the next browser, in 
   expect(usual).toEqual(["State", "Name", "IP address", "MAC address", "Vendor", "Type", "System", "Open ports", "Last seen"]);
   await page.keyboard.press("c");
   for (const name of ["State", "MAC address", "Vendor", "System", "Open ports", "Last seen", "Site"]) await page.getByRole("checkbox", { name, exact: true }).press("Space");
-  for (let times = 0; times < 3; times += 1) await page.getByRole("button", { name: "Move Type up" }).press("Enter");
+  for (let times = 0; times < 3; times += 1) await pressOn(page.getByRole("button", { name: "Move Type up" }));
   expect(await findFaults(page, "columns")).toEqual([]);
-  await page.getByRole("button", { name: "Show these" }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Show these" }));
   const chosen = ["Name", "Type", "IP address", "Site"];
   await expect.poll(() => heads(page)).toEqual(chosen);
   expect(new URL(page.url()).searchParams.get("columns")).toBe("name,type,ip,site");
@@ -149,10 +149,10 @@ test("columns are chosen and ordered by keyboard, kept for the next browser, in 
   await open(other.page);
   await expect.poll(() => heads(other.page)).toEqual(chosen);
   await other.page.keyboard.press("c");
-  await other.page.getByRole("button", { name: "The usual ones" }).press("Enter");
+  await pressOn(other.page.getByRole("button", { name: "The usual ones" }));
   await expect.poll(() => heads(other.page)).toEqual(usual);
   await other.page.keyboard.press("v");
-  await other.page.getByRole("button", { name: "Types", exact: true }).press("Enter");
+  await pressOn(other.page.getByRole("button", { name: "Types", exact: true }));
   await expect.poll(() => heads(other.page)).toEqual(chosen);
   for (const { id } of (await collector.rest.listViews()).data) await collector.rest.deleteView(id);
   expect([faults, other.faults]).toEqual([[], []]);
@@ -186,7 +186,7 @@ test("rows change where they are and stay there; a device that comes or goes wai
   await page.clock.fastForward(31_000);
   await page.getByRole("button", { name: "1 gone: show" }).waitFor();
   await rows.first().getByText("newcomer").waitFor();
-  await page.getByRole("button", { name: "1 gone: show" }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "1 gone: show" }));
   await rows.first().getByText("printer-0").waitFor();
   expect(faults).toEqual([]);
   await context.close();

@@ -7,7 +7,7 @@ import { issueLicense } from "../../apps/collector/src/services/license/issue.ts
 import { type Collector, startCollector } from "../system/deployment.ts";
 import { findFaults } from "./axe.ts";
 import { type RealBrowser, startBrowser } from "./browser.ts";
-import { logIn, settle } from "./pages.ts";
+import { logIn, pressOn, settle } from "./pages.ts";
 
 const ADMIN = { username: "admin", password: "only for this test" };
 const YEAR_SECONDS = 31_536_000;
@@ -47,17 +47,17 @@ test("a license is uploaded, shown with how much of it is used, and removed by k
   await page.getByRole("listitem").filter({ hasText: "Collector" }).getByText(version).waitFor();
   await page.keyboard.press("n");
   await page.keyboard.type("a.b.c");
-  await page.getByRole("button", { name: "Upload", exact: true }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Upload", exact: true }));
   await page.getByRole("alert").getByText("not signed by an issuer").waitFor();
   expect(await findFaults(page, "license dialog")).toEqual([]);
   await page.getByLabel("License", { exact: true }).fill(license);
-  await page.getByRole("button", { name: "Upload", exact: true }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Upload", exact: true }));
   await page.getByText("<b>Stores</b>⟨202E⟩").waitFor();
   await page.getByRole("listitem").filter({ hasText: "2 of 1" }).getByText("exceeded").waitFor();
   expect(await findFaults(page, "license")).toEqual([]);
   expect(await collector.rest.readLicense()).toMatchObject({ status: "valid", license_id: "L-7", uploaded_by: "admin" });
-  await page.getByRole("button", { name: "Remove L-7" }).press("Enter");
-  await page.getByRole("button", { name: "Remove", exact: true }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Remove L-7" }));
+  await pressOn(page.getByRole("button", { name: "Remove", exact: true }));
   await page.getByText("No license is uploaded.").waitFor();
   expect((await collector.rest.readLicense()).status).toBe("community");
   expect(faults).toEqual([]);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Collector, startCollector } from "../system/deployment.ts";
 import { type RealBrowser, startBrowser } from "./browser.ts";
-import { logIn } from "./pages.ts";
+import { logIn, pressOn } from "./pages.ts";
 
 const ADMIN = { username: "admin", password: "only for this test" };
 /** More than a browser needs for its first page. */
@@ -52,7 +52,7 @@ test("a page whose files are refused says so and comes by its button when they a
   for (const key of ["g", "v"]) await page.keyboard.press(key);
   await page.getByRole("alert").getByText("Too many requests").waitFor();
   await page.getByRole("button", { name: "Try again in" }).waitFor();
-  await page.getByRole("button", { name: "Try again", exact: true }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Try again", exact: true }));
   await page.getByRole("heading", { name: "Vulnerabilities", level: 1 }).waitFor();
 
   expect(refused.filter((path) => !path.startsWith("/assets/vulnerabilities-page-"))).toEqual([]);

@@ -120,9 +120,17 @@ interface HasDocument {
 /** More than any page has to stop at. */
 const MAX_TABS = 1000;
 
-/** Moves the focus to an element by Tab alone, as somebody without a mouse does. */
+/** What takes a key: not what waits for an answer, nor what is not filled in yet. */
+const USABLE = ':not(:disabled):not([aria-disabled="true"])';
+
+/** Presses a button by the keyboard, as soon as it may be pressed. */
+export async function pressOn(button: Locator): Promise<void> {
+  await button.and(button.page().locator(USABLE)).press("Enter");
+}
+
+/** Moves the focus to an element by Tab alone, as somebody without a mouse does, as soon as it can be used. */
 export async function tabTo(page: Page, wanted: Locator): Promise<void> {
-  await wanted.waitFor();
+  await wanted.and(page.locator(USABLE)).waitFor();
   for (let left = MAX_TABS; left > 0; left -= 1) {
     if (await wanted.evaluate((element) => element === (globalThis as unknown as HasDocument).document.activeElement)) return;
     await page.keyboard.press("Tab");

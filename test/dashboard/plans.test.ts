@@ -7,7 +7,7 @@ import { type Collector, startCollector } from "../system/deployment.ts";
 import type { SimulatedProbe } from "../system/simulated-probe.ts";
 import { findFaults } from "./axe.ts";
 import { type RealBrowser, startBrowser } from "./browser.ts";
-import { logIn, settle } from "./pages.ts";
+import { logIn, pressOn, settle } from "./pages.ts";
 import { HOSTILE, sayHostile } from "./world.ts";
 
 const ADMIN = { username: "admin", password: "only for this test" };
@@ -60,8 +60,7 @@ test("a prefix is planned and its next address recorded by keyboard alone, and w
   await link.focus();
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Prefix 10.9.0.0/24", level: 1 }).waitFor();
-  await page.getByRole("button", { name: "Record the next free address" }).focus();
-  await page.keyboard.press("Enter");
+  await pressOn(page.getByRole("button", { name: "Record the next free address" }));
   await page.getByText("Recorded: 10.9.0.1").waitFor();
   await settle(page, /^Prefix/);
   expect((await collector.rest.listIpamAddresses()).data.map(({ ip }) => ip)).toContain("10.9.0.1");
@@ -80,8 +79,7 @@ test("what differs between two versions of a configuration is read, its secrets 
   await page.getByText("+ switchport access vlan 20").waitFor();
   expect(await page.getByText("second-secret").count()).toBe(0);
   expect(await findFaults(page, "configuration")).toEqual([]);
-  await page.getByRole("button", { name: "Show secrets" }).focus();
-  await page.keyboard.press("Enter");
+  await pressOn(page.getByRole("button", { name: "Show secrets" }));
   await page.getByText("second-secret").waitFor();
   expect((await collector.rest.listAuditRecords({ actor: "admin" })).data.filter(({ action }) => action.includes("reveal"))).toHaveLength(1);
   expect(await page.locator("main img").count()).toBe(0);
@@ -93,14 +91,12 @@ test("a baseline is approved with a reason and frozen by keyboard alone", async 
   const { page, context, faults } = await browser.open();
   await logIn(page, collector.url, ADMIN);
   await go(page, "r", /^Baselines/);
-  await page.getByRole("button", { name: /^Approve/ }).first().focus();
-  await page.keyboard.press("Enter");
+  await pressOn(page.getByRole("button", { name: /^Approve/ }).first());
   await page.getByLabel("Reason").focus();
   await page.keyboard.type("looked at");
   await page.keyboard.press("Enter");
   await page.getByRole("row").filter({ hasText: "admin, " }).first().waitFor();
-  await page.getByRole("button", { name: /^Freeze/ }).first().focus();
-  await page.keyboard.press("Enter");
+  await pressOn(page.getByRole("button", { name: /^Freeze/ }).first());
   await page.getByRole("button", { name: /^Unfreeze/ }).waitFor();
   expect((await collector.rest.listBaselines({ state: "frozen" })).data).toHaveLength(1);
   expect(await findFaults(page, "baselines")).toEqual([]);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Collector, startCollector } from "../system/deployment.ts";
 import { findFaults } from "./axe.ts";
 import { type RealBrowser, startBrowser } from "./browser.ts";
-import { logIn } from "./pages.ts";
+import { logIn, pressOn } from "./pages.ts";
 
 const ADMIN = { username: "admin", password: "only for this test" };
 
@@ -42,16 +42,16 @@ test("two devices that look alike are merged and split again by keyboard, and on
   await logIn(page, collector.url, ADMIN);
   await openDevice(page, "10.9.4.2");
   await page.getByText("the name <b>twin</b>").waitFor();
-  await page.getByRole("button", { name: "Merge with <b>twin</b>" }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Merge with <b>twin</b>" }));
   await page.getByLabel("Which one is kept").selectOption("other");
   expect(await findFaults(page, "merge dialog")).toEqual([]);
-  await page.getByRole("button", { name: "Merge", exact: true }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Merge", exact: true }));
   await page.getByRole("heading", { name: "Merged into it" }).waitFor();
   await page.getByText("somebody said so").waitFor();
   expect(await total()).toBe(1);
   expect(await findFaults(page, "merged device")).toEqual([]);
-  await page.getByRole("button", { name: "Split again…" }).press("Enter");
-  await page.getByRole("button", { name: "Split", exact: true }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Split again…" }));
+  await pressOn(page.getByRole("button", { name: "Split", exact: true }));
   await page.getByText("Discovery keeps the two apart.").waitFor();
   expect(await total()).toBe(2);
   await page.getByRole("link", { name: "<b>twin</b>" }).last().press("Enter");
@@ -62,11 +62,11 @@ test("two devices that look alike are merged and split again by keyboard, and on
   await page.reload();
   await page.getByRole("navigation", { name: "Pages" }).waitFor();
   await openDevice(page, "10.9.4.1");
-  await page.getByRole("button", { name: "Split interfaces off" }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Split interfaces off" }));
   expect(await page.getByRole("button", { name: "Split", exact: true }).isDisabled()).toBe(true);
   await page.getByRole("checkbox", { name: "02:00:5e:10:04:02" }).press("Space");
   expect(await findFaults(page, "split dialog")).toEqual([]);
-  await page.getByRole("button", { name: "Split", exact: true }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Split", exact: true }));
   await page.getByText("Discovery keeps the two apart.").waitFor();
   expect(await total()).toBe(2);
   expect(faults).toEqual([]);

@@ -83,6 +83,7 @@ test("a capture is started with a filter, stopped, downloaded and deleted by key
   await page.getByRole("option", { name: "<b>probe</b>" }).waitFor({ state: "attached" });
   expect(await findFaults(page, "capture dialog")).toEqual([]);
   await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Capture", level: 1, exact: true }).waitFor();
   await page.getByText("recording", { exact: true }).waitFor();
   await press("Stop the capture");
   await page.getByText("ready", { exact: true }).waitFor();

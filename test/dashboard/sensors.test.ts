@@ -6,7 +6,7 @@ import { type Collector, startCollector } from "../system/deployment.ts";
 import type { SimulatedProbe } from "../system/simulated-probe.ts";
 import { findFaults } from "./axe.ts";
 import { type RealBrowser, startBrowser } from "./browser.ts";
-import { logIn } from "./pages.ts";
+import { logIn, pressOn } from "./pages.ts";
 import { sayHostile } from "./world.ts";
 
 const ADMIN = { username: "admin", password: "only for this test" };
@@ -34,10 +34,7 @@ async function open() {
   const { page, context, faults } = await browser.open();
   await logIn(page, collector.url, ADMIN);
   for (const key of ["g", "e"]) await page.keyboard.press(key);
-  const press = async (name: string | RegExp) => {
-    await page.getByRole("button", { name }).last().focus();
-    await page.keyboard.press("Enter");
-  };
+  const press = (name: string | RegExp) => pressOn(page.getByRole("button", { name }).last());
   const tab = async (name: string) => {
     await page.getByRole("navigation", { name: "Sensors" }).getByRole("link", { name, exact: true }).focus();
     await page.keyboard.press("Enter");
@@ -56,8 +53,8 @@ test("a name is checked, enforced, allowed for an hour and decided for good by k
   await press(/^Enforce /);
   await press(/^Only observe /);
   await press(/^Enforce /);
-  // Said by the page when the collector has answered: what is checked below is judged by it.
-  await page.getByRole("button", { name: /^Only observe / }).waitFor();
+  // Said by the page when the collector has answered: what is checked below is judged by it. The key is where it was.
+  await page.getByRole("button", { name: /^Only observe / }).and(page.locator(":focus")).waitFor();
   await page.keyboard.press("b");
   await page.keyboard.type("casino.example");
   await page.keyboard.press("Tab");

@@ -6,7 +6,7 @@ import { generateIdentity } from "../../apps/collector/src/backups/format/age-ke
 import { type Collector, startCollector } from "../system/deployment.ts";
 import { findFaults } from "./axe.ts";
 import { type RealBrowser, startBrowser } from "./browser.ts";
-import { logIn } from "./pages.ts";
+import { logIn, pressOn } from "./pages.ts";
 import { HOSTILE } from "./world.ts";
 
 const ADMIN = { username: "admin", password: "only for this test" };
@@ -51,8 +51,7 @@ test("a user is added, changed and removed by keyboard alone, and the audit log 
   await page.keyboard.press("Enter");
   await page.getByText("day@example.com").waitFor();
   expect((await collector.rest.listUsers({ search: "day-shift" })).data).toMatchObject([{ role: "operator", email: "day@example.com" }]);
-  await page.getByRole("button", { name: "Remove day-shift" }).focus();
-  await page.keyboard.press("Enter");
+  await pressOn(page.getByRole("button", { name: "Remove day-shift" }));
   for (const key of ["Tab", "Enter"]) await page.keyboard.press(key);
   await change.waitFor({ state: "detached" });
 
@@ -81,8 +80,7 @@ test("a backup is made, looked at and scheduled by keyboard alone", async () => 
   await page.getByLabel("Private key").focus();
   await page.keyboard.press("Enter");
   await page.getByText("passed", { exact: true }).waitFor();
-  await page.getByRole("button", { name: "Schedule" }).focus();
-  await page.keyboard.press("Enter");
+  await pressOn(page.getByRole("button", { name: "Schedule" }));
   await page.getByRole("textbox", { name: "Schedule" }).focus();
   await page.keyboard.type("30 3 * * *");
   await page.keyboard.press("Enter");
@@ -104,16 +102,14 @@ test("a credential is stored, revealed and removed by keyboard alone, and the au
   await page.keyboard.press("Enter");
   await page.getByText("no probe gets it").waitFor();
   expect((await collector.rest.listCredentials()).data).toMatchObject([{ name: HOSTILE[0], type: "snmp", parts: ["community"] }]);
-  await page.getByRole("button", { name: "Reveal" }).focus();
-  await page.keyboard.press("Enter");
+  await pressOn(page.getByRole("button", { name: "Reveal" }));
   expect(await page.getByText("only-for-reading").count()).toBe(0);
   for (const key of ["Tab", "Enter"]) await page.keyboard.press(key);
   expect(await page.getByRole("textbox", { name: "community" }).inputValue()).toBe("only-for-reading");
   expect((await collector.rest.listAuditRecords({ action: "credential" })).data.map(({ action }) => action)).toEqual(["credential.reveal", "credential.create"]);
   expect(await page.locator("main img").count()).toBe(0);
   await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: "Remove" }).focus();
-  await page.keyboard.press("Enter");
+  await pressOn(page.getByRole("button", { name: "Remove" }));
   for (const key of ["Tab", "Enter"]) await page.keyboard.press(key);
   await page.getByText("No credentials yet").waitFor();
   expect(faults).toEqual([]);
@@ -140,7 +136,7 @@ test("a viewer reads which scope is missing, and nothing is asked for that would
 test("how a person sees things is chosen by keyboard, seen in another browser, and not by who logs in next", async () => {
   const { page, context, faults } = await browser.open();
   const menu = async (of = page) => {
-    await of.getByRole("button", { name: "You and this browser" }).press("Enter");
+    await pressOn(of.getByRole("button", { name: "You and this browser" }));
     await of.getByRole("dialog", { name: "You and this browser" }).waitFor();
   };
   const chosen = async (of = page) => {
@@ -174,7 +170,7 @@ test("how a person sees things is chosen by keyboard, seen in another browser, a
   await page.reload();
   expect(await themeOf()).toBe("dark");
   await menu();
-  await page.getByRole("button", { name: "Log out" }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "Log out" }));
   await logIn(page, collector.url, VIEWER);
   await expect.poll(() => themeOf()).toBe(null);
   await menu();

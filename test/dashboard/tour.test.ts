@@ -14,7 +14,7 @@ import { findFaults } from "./axe.ts";
 import { type RealBrowser, startBrowser } from "./browser.ts";
 import { fillEveryPage, longText } from "./every-page.ts";
 import { findActive } from "./inert.ts";
-import { logIn, settle, TOUR } from "./pages.ts";
+import { logIn, pressOn, settle, TOUR } from "./pages.ts";
 import { ATTACKER, found, sayHostile } from "./world.ts";
 
 const PASSWORD = "only for this test";
@@ -130,7 +130,7 @@ test("the overview counts what changed since a person said that it was seen", as
   const { page, context, faults } = await browser.open();
   await logIn(page, collector.url, { username: "admin", password: PASSWORD });
   await page.getByRole("link", { name: /new devices?$/ }).waitFor();
-  await page.getByRole("button", { name: "I have seen it" }).press("Enter");
+  await pressOn(page.getByRole("button", { name: "I have seen it" }));
   await page.getByRole("link", { name: /new devices?$/ }).waitFor({ state: "detached" });
   expect((await collector.rest.readPreferences()).last_seen).toEqual(expect.any(String));
   probe.say(found("10.9.42.1", "02:00:5e:10:42:01", "after"));
