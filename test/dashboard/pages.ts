@@ -144,3 +144,9 @@ export async function settle(page: Page, title: RegExp): Promise<void> {
   await page.locator('[aria-label="Loading"]').first().waitFor({ state: "detached" });
   await page.waitForLoadState("networkidle");
 }
+
+/** Waits until the last letter of a filter of devices counts, and its list is there. */
+export async function settleFilter(page: Page, search: string): Promise<void> {
+  await page.waitForURL(({ searchParams }) => searchParams.get("search") === search);
+  await settle(page, /Devices/);
+}
