@@ -63,10 +63,10 @@ function Waiting({ token, onClose }: { readonly token: EnrollmentToken; readonly
       <CopyText label="The command" text={`lanthorn-probe enroll --collector ${collector} --token ${token.token}`} />
       {protocol !== "https:" && <p>You are here without TLS, so the address is a guess: it is where the collector listens with TLS.</p>}
       <p role="status">
-        {probeId === null ? <>Waiting… The token ends <Moment at={token.expires_at} exact />. It is shown only here.</>
-          : <strong>Enrolled: <bdi>{showForeign(probe.data?.name ?? "…", 80)}</bdi>. Start it: systemctl start lanthorn-probe</strong>}
+        {probe.data === undefined ? <>Waiting… The token ends <Moment at={token.expires_at} exact />. It is shown only here.</>
+          : <strong>Enrolled: <bdi>{showForeign(probe.data.name, 80)}</bdi>. Start it: systemctl start lanthorn-probe</strong>}
       </p>
-      {record.isError && <ErrorNote error={record.error} />}
+      {(record.isError || probe.isError) && <ErrorNote error={record.error ?? probe.error} />}
       <div className={form["actions"]}><Button kind="primary" onClick={onClose}>Done</Button></div>
     </div>
   );
