@@ -20,8 +20,9 @@ const engine = loadEngine(readFileSync(rulesPath), DEFAULT_SETTINGS, ({ rule, di
 const loadedAt = processorSeconds();
 const reader = createCaptureReader();
 const file = openSync(capturePath, "r");
+// As the ring of the probe: one stretch of memory, used again.
+const chunk = new Uint8Array(CHUNK_BYTES);
 for (;;) {
-  const chunk = new Uint8Array(CHUNK_BYTES);
   const count = readSync(file, chunk);
   if (count === 0) break;
   for (const { bytes, seconds, nanoseconds, linkType } of reader.push(chunk.subarray(0, count)).records) {

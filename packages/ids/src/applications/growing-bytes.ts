@@ -1,12 +1,18 @@
 /** Bytes that are kept as they come. */
+import { giveBytes, takeBytes } from "./byte-pool.ts";
 
 const MIN_CAPACITY = 256;
+/** Behind so many there is room for all that may come, where that is not too much: rules look at long bodies, and memory that they have looked at is not used again. */
+const LONG_BYTES = 32 * 1024;
+const MAX_AT_ONCE = 128 * 1024;
 
 /** A run of bytes that grows at its end, up to a bound. */
 export class GrowingBytes {
   #bytes: Uint8Array;
   #length = 0;
   #view: Uint8Array | null = null;
+  /** Somebody may have a view of this memory. */
+  #isSeen = false;
   readonly #maxBytes: number;
   readonly #hold: (octets: number) => void;
 
@@ -30,9 +36,10 @@ export class GrowingBytes {
     return this.#maxBytes - this.#length;
   }
 
-  /** All of them; the same view as long as nothing is added. Good for ever: what is added later does not change it. */
+  /** All of them; the same view as long as nothing is added. Good until `release`: what is added later does not change it. */
   get view(): Uint8Array {
     this.#view ??= this.#bytes.subarray(0, this.#length);
+    this.#isSeen = true;
     return this.#view;
   }
 
@@ -55,14 +62,24 @@ export class GrowingBytes {
     this.#bytes = NOTHING;
     this.#length = 0;
     this.#view = null;
+    this.#isSeen = false;
+  }
+
+  /** Forgets them all, and lets others have the memory: no view of it is good any more. */
+  release(): void {
+    const bytes = this.#bytes;
+    this.clear();
+    giveBytes(bytes);
   }
 
   #grow(needed: number): void {
-    const capacity = Math.min(this.#maxBytes, Math.max(MIN_CAPACITY, needed, this.#bytes.length * 2));
-    const grown = new Uint8Array(capacity);
-    grown.set(this.#bytes.subarray(0, this.#length));
-    this.#hold(capacity - this.#bytes.length);
+    const before = this.#bytes;
+    const grown = takeBytes(needed > LONG_BYTES && this.#maxBytes <= MAX_AT_ONCE ? this.#maxBytes : Math.min(this.#maxBytes, Math.max(MIN_CAPACITY, needed, before.length * 2)));
+    grown.set(before.subarray(0, this.#length));
+    this.#hold(grown.length - before.length);
     this.#bytes = grown;
+    if (!this.#isSeen) giveBytes(before);
+    this.#isSeen = false;
   }
 }
 

@@ -8,7 +8,7 @@ import { HTTP_EVENTS } from "./events.ts";
 import { joinedValue } from "./head/fields.ts";
 import { type Framing, framingOfRequest, framingOfResponse, includesWord } from "./body/framing.ts";
 import { HTTP_STAGE, type HttpMessage } from "./message.ts";
-import { HttpSide, type SideHooks } from "./side.ts";
+import { HttpSide, type SideOwner } from "./side.ts";
 import { isKnownMethod, mayBeginRequest, mayBeginResponse } from "./head/start-line.ts";
 import { HttpTransaction, isNewProtocol } from "./transaction.ts";
 
@@ -18,7 +18,7 @@ const MIN_INSPECTED = { "to-server": 32 * 1024, "to-client": 40 * 1024 } as cons
 const MAX_LAYERS = 3;
 const LINE_FEED = 0x0a;
 
-class HttpConnection implements ApplicationParser {
+class HttpConnection implements ApplicationParser, SideOwner {
   readonly #output: ApplicationOutput;
   readonly #limits: ApplicationLimits;
   /** Whose response has not ended, in the order of the requests. */
@@ -39,7 +39,7 @@ class HttpConnection implements ApplicationParser {
   constructor(output: ApplicationOutput, limits: ApplicationLimits) {
     this.#output = output;
     this.#limits = limits;
-    this.#sides = { "to-server": new HttpSide(false, this.#hooks("to-server")), "to-client": new HttpSide(true, this.#hooks("to-client")) };
+    this.#sides = { "to-server": new HttpSide("to-server", this), "to-client": new HttpSide("to-client", this) };
   }
 
   bytes(direction: Direction, bytes: Uint8Array): void {
@@ -93,7 +93,7 @@ class HttpConnection implements ApplicationParser {
 
   #close(transaction: HttpTransaction): void {
     this.#output.onEnd(transaction);
-    transaction.clear();
+    transaction.forget();
   }
 
   #add(): HttpTransaction {
@@ -107,35 +107,27 @@ class HttpConnection implements ApplicationParser {
     return transaction;
   }
 
-  #hooks(direction: Direction): SideHooks {
-    const isRequest = direction === "to-server";
-    return {
-      between: (bytes, from) => this.#between(direction, bytes, from),
-      begin: () => {
-        this.#settle(direction);
-        const transaction = isRequest ? this.#add() : this.#nextAnswered();
-        this.#current[direction] = transaction;
-        return transaction.messageOf(direction);
-      },
-      onLine: (message, from, to) => this.#onLine(direction, message, [from, to]),
-      onHead: (message) => {
-        this.#isChanged[direction] = true;
-        return isRequest ? this.#onRequest(message) : this.#onResponse(message);
-      },
-      bodyOf: (message) => this.#bodyOf(direction, message),
-      onBody: () => {
-        this.#isChanged[direction] = true;
-      },
-      onOver: () => {
-        this.#isEnded[direction] = true;
-      },
-      onFault: (_, fault) => {
-        this.#fault(direction, fault);
-      },
-    };
+  begin(direction: Direction): HttpMessage {
+    this.#settle(direction);
+    const transaction = direction === "to-server" ? this.#add() : this.#nextAnswered();
+    this.#current[direction] = transaction;
+    return transaction.messageOf(direction);
   }
 
-  #fault(direction: Direction, fault: string): void {
+  onHead(direction: Direction, message: HttpMessage): Framing | "again" | null {
+    this.#isChanged[direction] = true;
+    return direction === "to-server" ? this.#onRequest(message) : this.#onResponse(message);
+  }
+
+  onBody(direction: Direction): void {
+    this.#isChanged[direction] = true;
+  }
+
+  onOver(direction: Direction): void {
+    this.#isEnded[direction] = true;
+  }
+
+  onFault(direction: Direction, fault: string): void {
     const of = direction === "to-server" ? "request" : "response";
     const name = fault === "field_folding" ? `invalid_${of}_field_folding` : fault === "chunk_len" ? `invalid_${of}_chunk_len` : OWN_NAMES.has(fault) ? fault : `${of}_${fault}`;
     this.#current[direction]?.events.add(name);
@@ -152,14 +144,14 @@ class HttpConnection implements ApplicationParser {
   }
 
   /** @returns Where a message begins. */
-  #between(direction: Direction, bytes: Uint8Array, from: number): number {
+  between(direction: Direction, bytes: Uint8Array, from: number): number {
     if (this.#isTunnel) return bytes.length;
     const previous = this.#isEnded[direction] ? this.#current[direction] : null;
     if (previous && !(direction === "to-server" ? mayBeginRequest(bytes, from) : mayBeginResponse(bytes, from))) {
       const lineFeed = bytes.indexOf(LINE_FEED, from);
       const end = lineFeed < 0 ? bytes.length : lineFeed + 1;
       const message = previous.messageOf(direction);
-      this.#bodyOf(direction, message).add(bytes.subarray(from, end));
+      this.bodyOf(direction, message).add(bytes.subarray(from, end));
       if (direction === "to-server" && end > from + 2) previous.events.add("request_body_unexpected");
       return end;
     }
@@ -168,12 +160,12 @@ class HttpConnection implements ApplicationParser {
     return at;
   }
 
-  #onLine(direction: Direction, message: HttpMessage, [from, to]: readonly [number, number]): boolean {
+  onLine(direction: Direction, message: HttpMessage, from: number, to: number): boolean {
     const { view } = message.head;
     if (isOnlySpace(view.subarray(from, to))) return false;
     if (direction === "to-client" && !mayBeginResponse(view, from, to)) {
       // A line that is no status line is content, unless one comes after it.
-      if (view[from] !== 0x20 && view[from] !== 0x09) this.#bodyOf(direction, message).add(view.subarray(from));
+      if (view[from] !== 0x20 && view[from] !== 0x09) this.bodyOf(direction, message).add(view.subarray(from));
       return false;
     }
     message.body?.clear();
@@ -224,7 +216,7 @@ class HttpConnection implements ApplicationParser {
     this.#output.onChange(transaction, "to-server");
   }
 
-  #bodyOf(direction: Direction, message: HttpMessage): HttpBody {
+  bodyOf(direction: Direction, message: HttpMessage): HttpBody {
     const transaction = this.#current[direction] as HttpTransaction;
     message.body ??= new HttpBody({
       maxBytes: this.#limits.bodyBytes,

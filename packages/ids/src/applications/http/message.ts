@@ -93,10 +93,10 @@ export class HttpMessage {
     this.isRefused = false;
   }
 
-  /** Forgets what it holds. */
-  clear(): void {
-    this.head.clear();
-    this.body?.clear();
+  /** Forgets what it holds: nobody looks at it any more. */
+  forget(): void {
+    this.head.release();
+    this.body?.release();
   }
 
   #changed(stage: number): void {

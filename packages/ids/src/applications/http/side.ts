@@ -1,4 +1,5 @@
 /** One direction of a connection: which of its bytes are lines, fields and bodies of which message. */
+import type { Direction } from "../application.ts";
 import type { HttpBody } from "./body/body.ts";
 import { BodyReader } from "./body/body-reader.ts";
 import type { Framing } from "./body/framing.ts";
@@ -6,23 +7,23 @@ import { LineSplitter } from "./head/line-splitter.ts";
 import { HTTP_STAGE, type HttpMessage } from "./message.ts";
 
 /** What a side asks of its connection. */
-export interface SideHooks {
+export interface SideOwner {
   /** Bytes between messages, of which there is one at least. @returns Where a message begins: at `from`, or the end of what was taken. */
-  between(bytes: Uint8Array, from: number): number;
+  between(direction: Direction, bytes: Uint8Array, from: number): number;
   /** A message begins. */
-  begin(): HttpMessage;
+  begin(direction: Direction): HttpMessage;
   /** The first line is there. @returns Whether fields follow; else the next line is tried. */
-  onLine(message: HttpMessage, from: number, to: number): boolean;
+  onLine(direction: Direction, message: HttpMessage, from: number, to: number): boolean;
   /** All fields are there. @returns How the body ends; `null` where this side cannot be understood, `again` where another first line follows. */
-  onHead(message: HttpMessage): Framing | "again" | null;
+  onHead(direction: Direction, message: HttpMessage): Framing | "again" | null;
   /** Where the body's bytes go. */
-  bodyOf(message: HttpMessage): HttpBody;
+  bodyOf(direction: Direction, message: HttpMessage): HttpBody;
   /** There is more of the body to look at. */
-  onBody(message: HttpMessage): void;
-  /** Nothing more of it comes. */
-  onOver(message: HttpMessage): void;
+  onBody(direction: Direction): void;
+  /** Nothing more of the message comes. */
+  onOver(direction: Direction): void;
   /** An event, named without `request_` or `response_`, unless it has a name of its own. */
-  onFault(message: HttpMessage, fault: string): void;
+  onFault(direction: Direction, fault: string): void;
 }
 
 type State = "between" | "line" | "fields" | "body" | "trailers" | "lost";
@@ -32,17 +33,21 @@ const MAX_LINES = 1024;
 
 /** One side. */
 export class HttpSide {
-  readonly #hooks: SideHooks;
-  readonly #isResponse: boolean;
+  readonly #owner: SideOwner;
+  readonly #direction: Direction;
   readonly #lines: LineSplitter;
   #state: State = "between";
   #message: HttpMessage | null = null;
   #body: BodyReader | null = null;
 
-  constructor(isResponse: boolean, hooks: SideHooks) {
-    this.#isResponse = isResponse;
-    this.#hooks = hooks;
-    this.#lines = new LineSplitter(isResponse);
+  constructor(direction: Direction, owner: SideOwner) {
+    this.#direction = direction;
+    this.#owner = owner;
+    this.#lines = new LineSplitter(this.#isResponse);
+  }
+
+  get #isResponse(): boolean {
+    return this.#direction === "to-client";
   }
 
   /** Its bytes are not read any more. */
@@ -74,17 +79,17 @@ export class HttpSide {
     if (!message || this.#state === "lost" || this.#state === "between") return;
     // A first line without an end may be content, as in HTTP/0.9.
     const { length } = message.head;
-    if (this.#state === "line" && length > this.#lines.from) this.#hooks.onLine(message, this.#lines.from, length);
+    if (this.#state === "line" && length > this.#lines.from) this.#owner.onLine(this.#direction, message, this.#lines.from, length);
     this.#over();
   }
 
   #step(bytes: Uint8Array, at: number): number {
     if (this.#state === "body") return this.#readBody(bytes, at);
     if (this.#state !== "between") return this.#readLine(bytes, at);
-    const from = this.#hooks.between(bytes, at);
+    const from = this.#owner.between(this.#direction, bytes, at);
     // The hook may have ended this side.
     if (from > at || this.#state !== "between") return from;
-    this.#message = this.#hooks.begin();
+    this.#message = this.#owner.begin(this.#direction);
     this.#state = "line";
     this.#lines.begin(this.#message.head);
     return from;
@@ -100,7 +105,7 @@ export class HttpSide {
     }
     const { from, to } = this.#lines;
     if (this.#state === "line") {
-      if (kind === "line" && this.#hooks.onLine(message, from, to)) this.#state = "fields";
+      if (kind === "line" && this.#owner.onLine(this.#direction, message, from, to)) this.#state = "fields";
       else if (this.#isResponse && message.stage === HTTP_STAGE.begun) message.head.clear();
     } else if (kind === "line") {
       message.addLine(from, to);
@@ -112,19 +117,19 @@ export class HttpSide {
 
   /** A line without an end is an attack, or content without a head. */
   #cutLine(message: HttpMessage): void {
-    const isContent = this.#isResponse && this.#state === "line" && !this.#hooks.onLine(message, this.#lines.from, message.head.length);
+    const isContent = this.#isResponse && this.#state === "line" && !this.#owner.onLine(this.#direction, message, this.#lines.from, message.head.length);
     if (!isContent) this.#fail("field_too_long");
     else message.head.clear();
     this.#lines.begin(message.head);
   }
 
   #endFields(message: HttpMessage): void {
-    for (const fault of message.fields.faults) this.#hooks.onFault(message, fault);
+    for (const fault of message.fields.faults) this.#owner.onFault(this.#direction, fault);
     if (this.#state === "trailers") {
       this.#over();
       return;
     }
-    const framing = this.#hooks.onHead(message);
+    const framing = this.#owner.onHead(this.#direction, message);
     if (framing === "again") this.#state = "line";
     else if (framing === null) {
       message.isRefused = true;
@@ -141,12 +146,12 @@ export class HttpSide {
       this.#over();
       return;
     }
-    const body = this.#hooks.bodyOf(message);
+    const body = this.#owner.bodyOf(this.#direction, message);
     this.#body = new BodyReader(framing, this.#isResponse ? "response" : "request", {
       sink: (bytes) => {
-        if (body.add(bytes)) this.#hooks.onBody(message);
+        if (body.add(bytes)) this.#owner.onBody(this.#direction);
       },
-      onFault: (fault) => this.#hooks.onFault(message, fault),
+      onFault: (fault) => this.#owner.onFault(this.#direction, fault),
     });
     this.#state = "body";
   }
@@ -164,7 +169,7 @@ export class HttpSide {
   }
 
   #fail(fault: string): void {
-    if (this.#message) this.#hooks.onFault(this.#message, fault);
+    if (this.#message) this.#owner.onFault(this.#direction, fault);
     this.#lose();
   }
 
@@ -173,14 +178,13 @@ export class HttpSide {
     this.#over();
     this.#state = "lost";
     // What is there of the body can be looked at, as nothing more comes.
-    if (message?.body?.finish() === true) this.#hooks.onBody(message);
+    if (message?.body?.finish() === true) this.#owner.onBody(this.#direction);
   }
 
   #over(): void {
-    const message = this.#message as HttpMessage;
     this.#message = null;
     this.#body = null;
     this.#state = "between";
-    this.#hooks.onOver(message);
+    this.#owner.onOver(this.#direction);
   }
 }

@@ -133,10 +133,10 @@ export class HttpTransaction implements Transaction {
     return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
   }
 
-  /** Forgets what it holds. */
-  clear(): void {
-    this.request.clear();
-    this.response.clear();
+  /** Forgets what it holds: nobody looks at it any more. */
+  forget(): void {
+    this.request.forget();
+    this.response.forget();
     this.#keptOfRequest.clear();
     this.#keptOfResponse.clear();
   }

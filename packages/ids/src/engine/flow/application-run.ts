@@ -1,6 +1,6 @@
 /** The application of one flow: found out by its first bytes, then read by its parser, whose transactions rules look at. */
 
-import type { Application, ApplicationFlow, ApplicationOutput, ApplicationParser, Direction } from "../../applications/application.ts";
+import { type Application, type ApplicationFlow, type ApplicationOutput, type ApplicationParser, type Direction, STAGE_DONE, type Transaction } from "../../applications/application.ts";
 import type { FlowContext } from "./context.ts";
 import type { FlowState } from "./flow-state.ts";
 import { recognize } from "./recognition.ts";
@@ -15,11 +15,18 @@ const NO_BYTES = new Uint8Array(0);
 /** Behind their handshake nothing of them can be read. */
 const ENCRYPTED: ReadonlySet<string> = new Set(["tls", "ssh"]);
 
-/** One flow's. */
-export class ApplicationRun {
+/** What an application holds is put on its account. */
+interface HoldAccount {
+  /** So many bytes more, or fewer. */
+  onHeld(octets: number): void;
+}
+
+/** One flow's; its parser speaks to it. */
+export class ApplicationRun implements ApplicationOutput {
   /** The handshake is over: rules see no more of the flow. */
   isEncrypted = false;
-  onHold: (octets: number) => void = () => {};
+  /** The streams' of its connection; `null` without them. */
+  account: HoldAccount | null = null;
   readonly #context: FlowContext;
   readonly #state: FlowState;
   readonly #owner: TransactionOwner;
@@ -29,6 +36,8 @@ export class ApplicationRun {
   #attempts = 0;
   #isOver = false;
   #switchTo: "" | "any" | "tls" = "";
+  /** Directions whose handshake is over: 1 to the server, 2 to the client. */
+  #handshakes = 0;
 
   constructor(context: FlowContext, state: FlowState, owner: TransactionOwner) {
     this.#context = context;
@@ -40,7 +49,9 @@ export class ApplicationRun {
   recognize(direction: Direction, bytes: Uint8Array): void {
     if (this.#isOver || this.#state.application !== "") return;
     const first = this.#first ?? { "to-server": NO_BYTES, "to-client": NO_BYTES };
-    const own = join(first[direction], bytes.subarray(0, MAX_FIRST_BYTES));
+    const before = first[direction];
+    const fitting = bytes.subarray(0, MAX_FIRST_BYTES);
+    const own = before.length === 0 ? fitting : join(before, fitting);
     const other = first[direction === "to-server" ? "to-client" : "to-server"];
     const found = recognize({ flow: this.#flow("tcp"), direction, bytes: own, other }, this.#context.evaluator.base.applications);
     if (found.kind === "found") {
@@ -48,8 +59,8 @@ export class ApplicationRun {
       this.#replay(first);
       return;
     }
-    this.#first = { ...first, [direction]: own };
-    this.onHold(own.length - first[direction].length);
+    this.#first = { ...first, [direction]: before.length === 0 ? own.slice() : own };
+    this.hold(own.length - before.length);
     if (found.kind === "nothing") this.#attempts |= direction === "to-server" ? 1 : 2;
     const isLong = own.length >= MAX_FIRST_BYTES || this.#attempts === 3;
     if (isLong) this.#fail();
@@ -102,25 +113,29 @@ export class ApplicationRun {
     this.#state.application = name;
     this.#context.work.recognized += 1;
     if (application === null) return;
-    const transactions = new TransactionInspector(this.#context, this.#owner);
-    this.#transactions = transactions;
-    const done = { "to-server": false, "to-client": false };
-    const output: ApplicationOutput = {
-      onChange: (transaction, direction) => {
-        if (this.#transactions !== transactions) return;
-        transactions.change(transaction, direction);
-        if (ENCRYPTED.has(name) && transaction.stageOf(direction) === WHOLE) done[direction] = true;
-        if (done["to-server"] && done["to-client"]) this.isEncrypted = true;
-      },
-      onEnd: (transaction) => {
-        if (this.#transactions === transactions) transactions.end(transaction);
-      },
-      hold: (octets) => this.onHold(octets),
-      onSwitch: (to) => {
-        this.#switchTo = to;
-      },
-    };
-    this.#parser = application.create(output, this.#context.limits.application, this.#flow(transport));
+    this.#transactions = new TransactionInspector(this.#context, this.#owner);
+    this.#handshakes = 0;
+    this.#parser = application.create(this, this.#context.limits.application, this.#flow(transport));
+  }
+
+  onChange(transaction: Transaction, direction: Direction): void {
+    if (this.#transactions === null) return;
+    this.#transactions.change(transaction, direction);
+    if (!ENCRYPTED.has(this.#state.application) || transaction.stageOf(direction) !== STAGE_DONE) return;
+    this.#handshakes |= direction === "to-server" ? 1 : 2;
+    if (this.#handshakes === 3) this.isEncrypted = true;
+  }
+
+  onEnd(transaction: Transaction): void {
+    this.#transactions?.end(transaction);
+  }
+
+  hold(octets: number): void {
+    this.account?.onHeld(octets);
+  }
+
+  onSwitch(to: "any" | "tls"): void {
+    this.#switchTo = to;
   }
 
   /** What was said before anything was known. */
@@ -129,7 +144,7 @@ export class ApplicationRun {
     this.#first = null;
     if (held === 0) return;
     for (const direction of ["to-server", "to-client"] as const) if (first[direction].length > 0) this.#parser?.bytes(direction, first[direction], this.#state.lastAt);
-    this.onHold(-held);
+    this.hold(-held);
   }
 
   #afterBytes(): void {
@@ -149,7 +164,7 @@ export class ApplicationRun {
   #fail(): void {
     const held = (this.#first?.["to-server"].length ?? 0) + (this.#first?.["to-client"].length ?? 0);
     this.#first = null;
-    this.onHold(-held);
+    this.hold(-held);
     this.#state.application = "failed";
   }
 
@@ -158,10 +173,7 @@ export class ApplicationRun {
   }
 }
 
-const WHOLE = 255;
-
 function join(before: Uint8Array, bytes: Uint8Array): Uint8Array {
-  if (before.length === 0) return bytes.slice();
   const joined = new Uint8Array(before.length + bytes.length);
   joined.set(before);
   joined.set(bytes, before.length);

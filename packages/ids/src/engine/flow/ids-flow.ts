@@ -12,9 +12,10 @@ import { createFlowState, type FlowState, isEstablished } from "./flow-state.ts"
 import { inspectScope } from "./packet-rules.ts";
 import { StreamPair } from "./stream-pair.ts";
 import { advanceSession } from "./tcp-session.ts";
+import type { TransactionOwner } from "./transaction-inspector.ts";
 
 /** A flow while it lasts. */
-export class IdsFlow implements FlowWatch, PayloadLender {
+export class IdsFlow implements FlowWatch, PayloadLender, TransactionOwner {
   readonly #context: FlowContext;
   readonly #key: () => FlowKey;
   #state: FlowState;
@@ -37,7 +38,7 @@ export class IdsFlow implements FlowWatch, PayloadLender {
 
   #openApplication({ isTcp, protocol }: WatchedPacket): void {
     if (!isTcp && protocol !== UDP) return;
-    this.#application = new ApplicationRun(this.#context, this.#state, { focus: (direction) => this.#focus(direction), endMessage: (direction) => this.#streams?.endMessage(direction) });
+    this.#application = new ApplicationRun(this.#context, this.#state, this);
   }
 
   /** A SYN with another number behind a connection that is over, or of which nothing was said: another connection between the same ports. */
@@ -111,7 +112,7 @@ export class IdsFlow implements FlowWatch, PayloadLender {
     if (this.#state.application === "" || (this.#announced & bit) !== 0) return;
     this.#announced |= bit;
     if (evaluator.base.recognitions.length === 0) return;
-    this.#focus(direction);
+    this.focus(direction);
     for (const place of evaluator.base.recognitions) evaluator.attempt(place);
   }
 
@@ -132,7 +133,7 @@ export class IdsFlow implements FlowWatch, PayloadLender {
   #giveToStreams(packet: WatchedPacket, direction: Direction, payload: Uint8Array): void {
     if (this.#streams === null) {
       if (payload.length === 0 || this.#application === null || this.#state.session === null) return;
-      this.#streams = new StreamPair(this.#context, this.#state, this.#application, { focus: (way) => this.#focus(way), isLate: this.#isLate });
+      this.#streams = new StreamPair(this.#context, this.#state, this.#application, { flow: this, isLate: this.#isLate });
     }
     this.#streams.segment(packet, direction, payload);
     if (this.#streams.isEnded) this.end();
@@ -146,8 +147,8 @@ export class IdsFlow implements FlowWatch, PayloadLender {
     if (places !== undefined) for (const place of places) evaluator.attempt(place);
   }
 
-  /** Makes a direction what rules are held against; a packet of the other one is not of it. */
-  #focus(direction: Direction): void {
+  /** A packet of the other direction is not of it. */
+  focus(direction: Direction): void {
     const { subject } = this.#context.evaluator;
     if (subject.flow !== this.#state || subject.at !== this.#state.lastAt) {
       subject.flow = this.#state;
@@ -160,6 +161,10 @@ export class IdsFlow implements FlowWatch, PayloadLender {
     subject.direction = direction;
     subject.isEstablished = isEstablished(this.#state);
     subject.borrowPayload(this);
+  }
+
+  endMessage(direction: Direction): void {
+    this.#streams?.endMessage(direction);
   }
 
   payloadIn(direction: Direction): Uint8Array | null {

@@ -1,4 +1,5 @@
 /** The bytes of one side of a stream, as rules without a protocol look at them: in chunks, each with the end of the one before. */
+import { giveBytes, takeBytes } from "../../applications/byte-pool.ts";
 
 /** As Suricata's `toserver-chunk-size`: a chunk is whole with the segment that makes it as long. */
 const CHUNK_BYTES = 2560;
@@ -22,7 +23,7 @@ export class RawStream {
   overlap = 0;
   /** Rules that have matched in this chunk, by key: none does so twice. */
   matched: Set<number> | null = null;
-  #bytes = NO_BYTES;
+  #bytes: Uint8Array = NO_BYTES;
   #length = 0;
 
   /** Memory that it has. */
@@ -62,8 +63,9 @@ export class RawStream {
   append(bytes: Uint8Array): void {
     const length = this.#length + bytes.length;
     if (length > this.#bytes.length) {
-      const grown = new Uint8Array(Math.max(MIN_CAPACITY, length, Math.min(this.#bytes.length * 2, MAX_KEPT_CAPACITY)));
+      const grown = takeBytes(Math.max(MIN_CAPACITY, length, Math.min(this.#bytes.length * 2, MAX_KEPT_CAPACITY)));
       grown.set(this.bytes);
+      giveBytes(this.#bytes);
       this.#bytes = grown;
     }
     this.#bytes.set(bytes, this.#length);
@@ -75,8 +77,12 @@ export class RawStream {
   shift(): void {
     const kept = Math.min(this.#length, OVERLAP_BYTES);
     const tail = this.#bytes.subarray(this.#length - kept, this.#length);
-    if (this.#bytes.length > MAX_KEPT_CAPACITY) this.#bytes = tail.slice();
-    else this.#bytes.set(tail, 0);
+    if (this.#bytes.length > MAX_KEPT_CAPACITY) {
+      const shorter = takeBytes(kept);
+      shorter.set(tail);
+      giveBytes(this.#bytes);
+      this.#bytes = shorter;
+    } else this.#bytes.set(tail, 0);
     this.#begin(kept);
   }
 
@@ -87,6 +93,7 @@ export class RawStream {
 
   /** Gives its memory back. */
   drop(): void {
+    giveBytes(this.#bytes);
     this.#bytes = NO_BYTES;
     this.#begin(0);
   }

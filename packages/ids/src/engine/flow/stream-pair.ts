@@ -10,6 +10,7 @@ import type { FlowContext } from "./context.ts";
 import type { FlowState } from "./flow-state.ts";
 import { inspectScope } from "./packet-rules.ts";
 import { RawStream } from "./raw-stream.ts";
+import type { TransactionOwner } from "./transaction-inspector.ts";
 
 /** One connection's streams cost so much before they hold a byte. */
 const STREAMS_BYTES = 1500;
@@ -28,18 +29,18 @@ export class StreamPair implements StreamOutput, MemoryHolder {
   readonly #context: FlowContext;
   readonly #state: FlowState;
   readonly #application: ApplicationRun;
-  readonly #focus: (direction: Direction) => void;
+  readonly #flow: TransactionOwner;
   readonly #sides: readonly [Side, Side];
   #isOver = false;
 
-  constructor(context: FlowContext, state: FlowState, application: ApplicationRun, owner: { readonly focus: (direction: Direction) => void; readonly isLate: boolean }) {
+  constructor(context: FlowContext, state: FlowState, application: ApplicationRun, { flow, isLate }: { readonly flow: TransactionOwner; readonly isLate: boolean }) {
     this.#context = context;
     this.#state = state;
     this.#application = application;
-    this.#focus = owner.focus;
-    this.#sides = [startSide(state, "to-server", owner.isLate), startSide(state, "to-client", owner.isLate)];
+    this.#flow = flow;
+    this.#sides = [startSide(state, "to-server", isLate), startSide(state, "to-client", isLate)];
     context.memory.add(this, STREAMS_BYTES);
-    application.onHold = (octets) => this.onHeld(octets);
+    application.account = this;
   }
 
   get worth(): HolderWorth {
@@ -77,7 +78,7 @@ export class StreamPair implements StreamOutput, MemoryHolder {
     this.#look(this.#sides[side], true, at);
     raw.clear();
     raw.total += octets;
-    this.#focus(direction);
+    this.#flow.focus(direction);
     this.#application.gap(direction, octets, at);
   }
 
@@ -95,7 +96,7 @@ export class StreamPair implements StreamOutput, MemoryHolder {
     this.#application.recognize(own.direction, taken);
     const before = own.raw.capacity;
     own.raw.append(taken);
-    this.#focus(own.direction);
+    this.#flow.focus(own.direction);
     this.#application.bytes(own.direction, taken, at);
     if (own.raw.isWhole) {
       this.#look(own, true, at);
@@ -116,7 +117,7 @@ export class StreamPair implements StreamOutput, MemoryHolder {
     if (this.#isOver) return;
     this.#look(side, true, this.#state.lastAt);
     side.raw.clear();
-    this.#focus(direction);
+    this.#flow.focus(direction);
   }
 
   /** Hands over what waits, and gives the memory back. */
@@ -138,7 +139,7 @@ export class StreamPair implements StreamOutput, MemoryHolder {
   /** Behind the depth segments are looked at one by one. */
   #lookBeyond({ direction }: Side, bytes: Uint8Array): void {
     this.#context.work.beyondDepth += bytes.length;
-    this.#focus(direction);
+    this.#flow.focus(direction);
     const { evaluator } = this.#context;
     evaluator.subject.payload = bytes;
     inspectScope({ evaluator, scope: evaluator.base.streams[direction], bytes, ...this.#ports(direction) });
@@ -149,7 +150,7 @@ export class StreamPair implements StreamOutput, MemoryHolder {
     const { evaluator } = this.#context;
     raw.inspectedAt = at;
     if (raw.fresh === 0 || (!isFinal && raw.inspected === raw.length)) return;
-    this.#focus(direction);
+    this.#flow.focus(direction);
     const base = evaluator.base;
     const { bytes, overlap } = raw;
     const chunk = overlap === 0 ? bytes : raw.chunk;

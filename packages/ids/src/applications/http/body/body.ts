@@ -69,9 +69,15 @@ export class HttpBody {
     return isNews;
   }
 
-  /** Forgets what it holds. */
+  /** Forgets what it holds; what rules have of it stays good. */
   clear(): void {
     this.#bytes.clear();
+    this.#instances = NONE;
+  }
+
+  /** Forgets what it holds, and nobody looks at it any more. */
+  release(): void {
+    this.#bytes.release();
     this.#instances = NONE;
   }
 
