@@ -1,6 +1,6 @@
 import { type ApplicationOutput, type ApplicationParser, type Direction, STAGE_DONE } from "./application.ts";
 import { FieldTransaction } from "./field-transaction.ts";
-import { createWaitingBytes } from "./waiting-bytes.ts";
+import { WaitingBytes } from "./waiting-bytes.ts";
 
 /** A TCP connection that is one transaction, whose sides end one by one. */
 export interface OneTransaction {
@@ -18,7 +18,7 @@ export interface OneTransaction {
  */
 export function createOneTransaction(application: string, output: ApplicationOutput, maxBytes: number, onClose: (direction: Direction) => void = () => undefined): OneTransaction {
   const transaction = new FieldTransaction(application);
-  const sides = { "to-server": createWaitingBytes(output, maxBytes), "to-client": createWaitingBytes(output, maxBytes) };
+  const sides = { "to-server": new WaitingBytes(output, maxBytes), "to-client": new WaitingBytes(output, maxBytes) };
   let isOver = false;
 
   const isClosed = (direction: Direction) => transaction.stageOf(direction) === STAGE_DONE;

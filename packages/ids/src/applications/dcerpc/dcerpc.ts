@@ -3,12 +3,12 @@ import {
   type Application, type ApplicationLimits, type ApplicationOutput, type ApplicationParser, type BufferStage, type Direction, type FirstBytes,
   type RecognitionVerdict, STAGE_DONE,
 } from "../application.ts";
-import { createWaitingBytes } from "../waiting-bytes.ts";
+import { WaitingBytes } from "../waiting-bytes.ts";
 import { createRpcCalls, readRpcHeader, RPC_HEADER_BYTES } from "./rpc-calls.ts";
 
 function createParser(output: ApplicationOutput, limits: ApplicationLimits): ApplicationParser {
   const calls = createRpcCalls("dcerpc", output, limits, RPC_HEADER_BYTES);
-  const sides = { "to-server": createWaitingBytes(output, 0xffff), "to-client": createWaitingBytes(output, 0xffff) };
+  const sides = { "to-server": new WaitingBytes(output, 0xffff), "to-client": new WaitingBytes(output, 0xffff) };
 
   function take(direction: Direction, bytes: Uint8Array): number {
     if (bytes.length < RPC_HEADER_BYTES) return 0;

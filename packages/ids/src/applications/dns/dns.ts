@@ -3,7 +3,7 @@ import type { BufferName } from "../../rules/buffer-names.ts";
 import {
   type Application, type ApplicationFlow, type ApplicationOutput, type ApplicationParser, type BufferStage, type Direction, type FirstBytes, type RecognitionVerdict, STAGE_DONE,
 } from "../application.ts";
-import { createWaitingBytes } from "../waiting-bytes.ts";
+import { WaitingBytes } from "../waiting-bytes.ts";
 import { readDnsMessage } from "./dns-message.ts";
 import { DnsTransaction } from "./dns-transaction.ts";
 
@@ -15,10 +15,7 @@ const BUFFERS: readonly BufferName[] = [
   "dns.query", "dns.response.rrname", "dns.queries.rrname", "dns.answers.rrname", "dns.authorities.rrname", "dns.additionals.rrname",
 ];
 
-function createParser(output: ApplicationOutput, flow: ApplicationFlow): ApplicationParser {
-  const sides = { "to-server": createWaitingBytes(output, 2 + 0xffff), "to-client": createWaitingBytes(output, 2 + 0xffff) };
-  let isOver = false;
-
+function createParser(output: ApplicationOutput, { transport }: ApplicationFlow): ApplicationParser {
   /** @returns Whether it could be read. */
   function take(direction: Direction, bytes: Uint8Array): boolean {
     const message = readDnsMessage(bytes);
@@ -28,6 +25,13 @@ function createParser(output: ApplicationOutput, flow: ApplicationFlow): Applica
     output.onEnd(transaction);
     return true;
   }
+
+  return transport === "tcp" ? createStreamParser(output, take) : { bytes: take, gap() {}, end() {} };
+}
+
+function createStreamParser(output: ApplicationOutput, take: (direction: Direction, bytes: Uint8Array) => boolean): ApplicationParser {
+  const sides = { "to-server": new WaitingBytes(output, 2 + 0xffff), "to-client": new WaitingBytes(output, 2 + 0xffff) };
+  let isOver = false;
 
   function takeFromStream(direction: Direction, bytes: Uint8Array): number {
     if (bytes.length < 2) return 0;
@@ -40,8 +44,7 @@ function createParser(output: ApplicationOutput, flow: ApplicationFlow): Applica
 
   return {
     bytes(direction, bytes) {
-      if (flow.transport === "udp") take(direction, bytes);
-      else if (!isOver) sides[direction].read(bytes, (all) => takeFromStream(direction, all));
+      if (!isOver) sides[direction].read(bytes, (all) => takeFromStream(direction, all));
     },
     gap(direction) {
       sides[direction].close();

@@ -1,7 +1,7 @@
 /** FTP's control connection for rules: a command with its replies is a transaction. @see RFC 959, RFC 2428 */
 import { type Application, type ApplicationOutput, type ApplicationParser, type BufferStage, type Direction, STAGE_DONE } from "../application.ts";
 import { FieldTransaction } from "../field-transaction.ts";
-import { createWaitingBytes, type WaitingBytes } from "../waiting-bytes.ts";
+import { WaitingBytes } from "../waiting-bytes.ts";
 
 /** Longer lines end their side; Suricata cuts them there. */
 const MAX_LINE_BYTES = 4096;
@@ -22,7 +22,7 @@ class FtpConnection implements ApplicationParser {
 
   constructor(output: ApplicationOutput) {
     this.#output = output;
-    this.#sides = { "to-server": createWaitingBytes(output, MAX_LINE_BYTES), "to-client": createWaitingBytes(output, MAX_LINE_BYTES) };
+    this.#sides = { "to-server": new WaitingBytes(output, MAX_LINE_BYTES), "to-client": new WaitingBytes(output, MAX_LINE_BYTES) };
   }
 
   bytes(direction: Direction, bytes: Uint8Array): void {

@@ -1,5 +1,5 @@
 /** The buffers of a transaction, and when each is there. */
-import type { BufferName } from "../../rules/buffer-names.ts";
+import { BUFFER_FACTS, type BufferFacts, type BufferName } from "../../rules/buffer-names.ts";
 import type { BufferStage } from "../application.ts";
 import { bytesOf, joinBytes, latin1 } from "./bytes.ts";
 import { joinedValue } from "./head/fields.ts";
@@ -93,7 +93,7 @@ function nameOfResponse(exchange: HttpExchange, message: HttpMessage): Uint8Arra
   return exchange.request.stage === HTTP_STAGE.begun ? new Uint8Array(0) : exchange.uri.path;
 }
 
-const grows = (build: Build): Row => ({ stage: HTTP_STAGE.done, build });
+const growing = (build: Build): Row => ({ stage: HTTP_STAGE.done, build });
 
 /** What each buffer is made of. */
 const ROWS = {
@@ -124,26 +124,38 @@ const ROWS = {
   "http.header.raw": { stage: HTTP_STAGE.head, build: (_, message) => (message.isRefused ? null : message.rawFields) },
   "http.header_names": { stage: HTTP_STAGE.head, build: headerNames },
   "http.start": { stage: HTTP_STAGE.head, build: start },
-  "http.request_body": grows((exchange) => body(exchange, exchange.request)),
-  "http.response_body": grows((exchange) => body(exchange, exchange.response)),
-  "file.data": grows((exchange, message) => filesOf(exchange, message).map(({ bytes }) => bytes)),
-  "file.name": grows((exchange, message) => filesOf(exchange, message).map(({ name }) => name)),
+  "http.request_body": growing((exchange) => body(exchange, exchange.request)),
+  "http.response_body": growing((exchange) => body(exchange, exchange.response)),
+  "file.data": growing((exchange, message) => filesOf(exchange, message).map(({ bytes }) => bytes)),
+  "file.name": growing((exchange, message) => filesOf(exchange, message).map(({ name }) => name)),
 } as const satisfies Partial<Readonly<Record<BufferName, Row>>>;
 
-const TABLE: ReadonlyMap<string, Row> = new Map(Object.entries(ROWS));
-
-/** When each buffer is there; fields may still be added by trailers. */
-export const HTTP_BUFFERS: ReadonlyMap<BufferName, BufferStage> = new Map(
-  Object.entries(ROWS).map(([name, { stage }]) => [name as keyof typeof ROWS, { stage, grows: stage === HTTP_STAGE.done }]),
-);
-
-/** @returns Whether it depends on a body. */
-export function isGrowing(buffer: BufferName): boolean {
-  return TABLE.get(buffer)?.stage === HTTP_STAGE.done;
+/** One buffer, as transactions look for it. */
+export interface HttpBuffer extends Row {
+  /** Its place in lists of all of them. */
+  readonly index: number;
+  /** The side that has it, whoever asks. */
+  readonly direction: BufferFacts["direction"];
+  /** It depends on a body. */
+  readonly grows: boolean;
 }
 
-/** @returns Its instances now; none for a buffer of another application. */
-export function buildBuffer(buffer: BufferName, exchange: HttpExchange, message: HttpMessage): readonly Uint8Array[] {
-  const built = TABLE.get(buffer)?.build(exchange, message) ?? [];
-  return built instanceof Uint8Array ? [built] : built;
+const TABLE: ReadonlyMap<string, HttpBuffer> = new Map(Object.entries(ROWS).map(([name, { stage, build }], index) => [
+  name, { stage, build, index, direction: BUFFER_FACTS.get(name)?.direction ?? "any", grows: stage === HTTP_STAGE.done },
+]));
+
+/** When each buffer is there; fields may still be added by trailers. */
+export const HTTP_BUFFERS: ReadonlyMap<BufferName, BufferStage> = new Map(Array.from(TABLE, ([name, { stage, grows }]) => [name as keyof typeof ROWS, { stage, grows }]));
+
+/** @returns How a buffer is made; `undefined` for one of another application. */
+export function bufferOf(name: BufferName): HttpBuffer | undefined {
+  return TABLE.get(name);
+}
+
+const NO_INSTANCES: readonly Uint8Array[] = [];
+
+/** @returns Its instances now. */
+export function buildBuffer(buffer: HttpBuffer, exchange: HttpExchange, message: HttpMessage): readonly Uint8Array[] {
+  const built = buffer.build(exchange, message);
+  return built === null ? NO_INSTANCES : built instanceof Uint8Array ? [built] : built;
 }

@@ -1,7 +1,7 @@
 /** A request with its response, as rules see them. */
-import { BUFFER_FACTS, type BufferName } from "../../rules/buffer-names.ts";
+import type { BufferName } from "../../rules/buffer-names.ts";
 import type { Direction, Transaction, TransactionNumber } from "../application.ts";
-import { buildBuffer, isGrowing } from "./buffers.ts";
+import { bufferOf, buildBuffer, type HttpBuffer } from "./buffers.ts";
 import { latin1 } from "./bytes.ts";
 import { joinedValue } from "./head/fields.ts";
 import { hostOf, type RequestHost } from "./head/host.ts";
@@ -13,9 +13,22 @@ const NOTHING = new Uint8Array(0);
 const NO_INSTANCES: readonly Uint8Array[] = [];
 const MAX_WORD = 512;
 
-interface Kept {
-  readonly version: number;
-  readonly instances: readonly Uint8Array[];
+/** Buffers that were made of a message, by their place; of another version they are out of date. */
+class KeptBuffers {
+  #version = -1;
+  #instances: (readonly Uint8Array[] | undefined)[] = [];
+
+  get({ index }: HttpBuffer, version: number): readonly Uint8Array[] | undefined {
+    if (this.#version !== version) {
+      this.#version = version;
+      this.#instances = [];
+    }
+    return this.#instances[index];
+  }
+
+  set({ index }: HttpBuffer, instances: readonly Uint8Array[]): void {
+    this.#instances[index] = instances;
+  }
 }
 
 /** One transaction. What rules ask for is made when they ask, and kept until its message changes. */
@@ -24,8 +37,8 @@ export class HttpTransaction implements Transaction {
   readonly events = new Set<string>();
   readonly request: HttpMessage;
   readonly response: HttpMessage;
-  readonly #keptOfRequest = new Map<BufferName, Kept>();
-  readonly #keptOfResponse = new Map<BufferName, Kept>();
+  /** Of the request and of the response: of their heads, then of what grows with their bodies. */
+  readonly #kept: (KeptBuffers | null)[] = [null, null, null, null];
   #requestLine: RequestLine | null = null;
   #uri: NormalizedUri | null = null;
   #host: (RequestHost & { readonly version: number }) | null = null;
@@ -68,35 +81,28 @@ export class HttpTransaction implements Transaction {
   }
 
   /** @param asked Of buffers that one side alone has, its own direction counts. */
-  instancesOf(buffer: BufferName, asked: Direction): readonly Uint8Array[] {
-    const side = BUFFER_FACTS.get(buffer)?.direction ?? "any";
-    const direction = side === "any" ? asked : side;
-    if (isGrowing(buffer)) return this.#growing(buffer, direction);
+  instancesOf(name: BufferName, asked: Direction): readonly Uint8Array[] {
+    const buffer = bufferOf(name);
+    if (buffer === undefined) return NO_INSTANCES;
+    const direction = buffer.direction === "any" ? asked : buffer.direction;
     const message = this.messageOf(direction);
-    const ofDirection = this.#keptOf(direction);
-    const kept = ofDirection.get(buffer);
-    if (kept?.version === message.version) return kept.instances;
-    const instances = message.stage === HTTP_STAGE.begun ? NO_INSTANCES : buildBuffer(buffer, this, message);
-    ofDirection.set(buffer, { version: message.version, instances });
-    return instances;
-  }
-
-  /** What depends on the body is kept by the list of its bytes. */
-  #growing(buffer: BufferName, direction: Direction): readonly Uint8Array[] {
-    const message = this.messageOf(direction);
-    const seen = message.body?.instances ?? NO_INSTANCES;
-    if (seen.length === 0) return NO_INSTANCES;
-    const ofDirection = this.#keptOf(direction);
-    const version = (seen[0]?.length ?? 0) * 2 + (message.body?.isOver === true ? 1 : 0);
-    const kept = ofDirection.get(buffer);
-    if (kept?.version === version) return kept.instances;
+    if (message.stage === HTTP_STAGE.begun && !buffer.grows) return NO_INSTANCES;
+    const seen = message.body?.instances[0];
+    if (buffer.grows && seen === undefined) return NO_INSTANCES;
+    const version = buffer.grows ? (seen?.length ?? 0) * 2 + (message.body?.isOver === true ? 1 : 0) : message.version;
+    const kept = this.#keptOf(direction, buffer.grows);
+    const known = kept.get(buffer, version);
+    if (known !== undefined) return known;
     const instances = buildBuffer(buffer, this, message);
-    ofDirection.set(buffer, { version, instances });
+    kept.set(buffer, instances);
     return instances;
   }
 
-  #keptOf(direction: Direction): Map<BufferName, Kept> {
-    return direction === "to-server" ? this.#keptOfRequest : this.#keptOfResponse;
+  #keptOf(direction: Direction, grows: boolean): KeptBuffers {
+    const place = (direction === "to-server" ? 0 : 1) + (grows ? 2 : 0);
+    const kept = this.#kept[place] ?? new KeptBuffers();
+    this.#kept[place] = kept;
+    return kept;
   }
 
   numbersOf(field: TransactionNumber, direction: Direction): readonly number[] {
@@ -137,8 +143,7 @@ export class HttpTransaction implements Transaction {
   forget(): void {
     this.request.forget();
     this.response.forget();
-    this.#keptOfRequest.clear();
-    this.#keptOfResponse.clear();
+    this.#kept.fill(null);
   }
 }
 

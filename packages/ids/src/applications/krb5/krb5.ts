@@ -4,7 +4,7 @@ import {
   type RecognitionVerdict, STAGE_DONE,
 } from "../application.ts";
 import { FieldTransaction } from "../field-transaction.ts";
-import { createWaitingBytes } from "../waiting-bytes.ts";
+import { WaitingBytes } from "../waiting-bytes.ts";
 import { readKrb5, type RuleKrb5 } from "./krb5-message.ts";
 
 const KERBEROS_PORT = 88;
@@ -22,7 +22,7 @@ const WEAK: ReadonlySet<number> = new Set([1, 2, 3, 5, 7, 16, 23, 24]);
 
 function createParser(output: ApplicationOutput, { transport }: ApplicationFlow): ApplicationParser {
   const limit = LENGTH_BYTES + MAX_MESSAGE_BYTES;
-  const sides = { "to-server": createWaitingBytes(output, limit), "to-client": createWaitingBytes(output, limit) };
+  const sides = { "to-server": new WaitingBytes(output, limit), "to-client": new WaitingBytes(output, limit) };
 
   function onMessage(direction: Direction, bytes: Uint8Array): boolean {
     const message = readKrb5(bytes);

@@ -5,7 +5,7 @@ import {
 } from "../application.ts";
 import { createRpcCalls, readRpcHeader, RPC_HEADER_BYTES } from "../dcerpc/rpc-calls.ts";
 import { FieldTransaction } from "../field-transaction.ts";
-import { createWaitingBytes } from "../waiting-bytes.ts";
+import { WaitingBytes } from "../waiting-bytes.ts";
 import { mayHavePipeData, pipeDataOf } from "./pipe-data.ts";
 
 const FRAME_HEADER_BYTES = 4;
@@ -20,7 +20,7 @@ const PIPES = /(?:^|\\)IPC\$$/i;
 
 function createParser(output: ApplicationOutput, limits: ApplicationLimits): ApplicationParser {
   const calls = createRpcCalls("smb", output, limits, RESPONSE_STUB_AT);
-  const sides = { "to-server": createWaitingBytes(output, FRAME_HEADER_BYTES + MAX_READ_BYTES), "to-client": createWaitingBytes(output, FRAME_HEADER_BYTES + MAX_READ_BYTES) };
+  const sides = { "to-server": new WaitingBytes(output, FRAME_HEADER_BYTES + MAX_READ_BYTES), "to-client": new WaitingBytes(output, FRAME_HEADER_BYTES + MAX_READ_BYTES) };
 
   function onMessage(direction: Direction, message: Uint8Array): void {
     const version = message[0] === 0xff ? 1 : 2;

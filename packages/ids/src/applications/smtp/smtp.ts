@@ -2,7 +2,7 @@
 import type { BufferName } from "../../rules/buffer-names.ts";
 import { type Application, type ApplicationLimits, type ApplicationOutput, type ApplicationParser, type BufferStage, type Direction, STAGE_DONE } from "../application.ts";
 import { FieldTransaction } from "../field-transaction.ts";
-import { createWaitingBytes, type WaitingBytes } from "../waiting-bytes.ts";
+import { WaitingBytes } from "../waiting-bytes.ts";
 import { createMimeReader, type MimeFile, type MimeReader } from "./mime-reader.ts";
 
 /** Suricata's `content-inspect-min-size`: nothing of a file is looked at before, unless it has ended. */
@@ -42,7 +42,7 @@ class SmtpConnection implements ApplicationParser {
   constructor(output: ApplicationOutput, limits: ApplicationLimits) {
     this.#output = output;
     this.#limits = limits;
-    this.#sides = { "to-server": createWaitingBytes(output, MAX_LINE_BYTES + 1), "to-client": createWaitingBytes(output, MAX_LINE_BYTES + 1) };
+    this.#sides = { "to-server": new WaitingBytes(output, MAX_LINE_BYTES + 1), "to-client": new WaitingBytes(output, MAX_LINE_BYTES + 1) };
   }
 
   bytes(direction: Direction, bytes: Uint8Array): void {
