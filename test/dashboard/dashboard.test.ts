@@ -175,6 +175,7 @@ describe("the dashboard", () => {
     for (const key of ["g", "i"]) await page.keyboard.press(key);
     await page.getByRole("heading", { name: "Integrations", level: 1 }).waitFor();
     await page.keyboard.press("n");
+    await page.getByRole("heading", { name: "Add a webhook" }).waitFor();
     await page.keyboard.type(receiver.url);
     await page.keyboard.press("Enter");
     expect(await page.getByLabel("The signing key").last().inputValue()).not.toBe("");

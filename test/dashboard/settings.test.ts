@@ -171,6 +171,7 @@ test("how a person sees things is chosen by keyboard, seen in another browser, a
   expect(await themeOf()).toBe("dark");
   await menu();
   await pressOn(page.getByRole("button", { name: "Log out" }));
+  await page.getByRole("heading", { name: "Log in" }).waitFor();
   await logIn(page, collector.url, VIEWER);
   await expect.poll(() => themeOf()).toBe(null);
   await menu();

@@ -6,6 +6,7 @@ import { createRoot } from "react-dom/client";
 import { clock } from "./clock.ts";
 import { forgetPreferences, loadTheme } from "./preferences/preferences.ts";
 import { createPages } from "./router.tsx";
+import { LeavingPage } from "./session/leaving-page.tsx";
 import { LoginPage } from "./session/login-page.tsx";
 import { createSession } from "./session/session.ts";
 import { SessionContext, useSession } from "./session/use-session.ts";
@@ -31,7 +32,7 @@ const queries = new QueryClient({
 const router = createPages(base.pathname);
 session.subscribe(() => {
   // What one person saw is not for the next.
-  if (session.state() !== "out") return;
+  if (!["leaving", "out"].includes(session.state())) return;
   queries.clear();
   forgetPreferences();
 });
@@ -39,6 +40,7 @@ session.subscribe(() => {
 function Dashboard() {
   const state = useSession().state();
   if (state === "starting") return null;
+  if (state === "leaving" || state === "unheard") return <LeavingPage />;
   return state === "in" ? <RouterProvider router={router} /> : <LoginPage />;
 }
 

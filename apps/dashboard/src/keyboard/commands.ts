@@ -1,5 +1,5 @@
 import { useRouter } from "@tanstack/react-router";
-import { useEffect, useLayoutEffect, useSyncExternalStore } from "react";
+import { useEffect, useLayoutEffect, useState, useSyncExternalStore } from "react";
 import { flushSync } from "react-dom";
 import { clock } from "../clock.ts";
 import { usePreferences } from "../preferences/preferences.ts";
@@ -17,7 +17,7 @@ export interface Command {
 
 /** A second key counts only so long after the first. */
 const SEQUENCE_MS = 1200;
-/** Keys wait so long for a page that is on its way, and so many of them; then they are for what is there. */
+/** Keys wait so long for what is on its way, and so many of them; then they are for what is there. */
 const HOLD_MS = 5000;
 const MAX_HELD = 64;
 
@@ -43,75 +43,91 @@ export function useAllCommands(): readonly Command[] {
   return useSyncExternalStore(subscribe, () => commands);
 }
 
-/** Listens to the keyboard; to be used once. What is pressed while another page is on its way is for that page, and waits for it. */
-export function useKeyboard(): void {
+/** What keys wait for: a page, and who is logged in, on which it depends what a page can do. */
+type Awaited = "page" | "caller";
+
+/**
+ * Listens to the keyboard; to be used once. What is pressed while another page is on its way is for that page, and waits for it. So
+ * does what does nothing yet, until it is known what the person may do.
+ */
+export function useKeyboard({ isCallerKnown }: { readonly isCallerKnown: boolean }): void {
   const router = useRouter();
   const { singleKeys } = usePreferences();
+  const [keyboard] = useState(createKeyboard);
+  useEffect(() => keyboard.setSingleKeys(singleKeys === "on"), [keyboard, singleKeys]);
+  useEffect(() => (isCallerKnown ? keyboard.release("caller") : keyboard.hold("caller")), [keyboard, isCallerKnown]);
   useEffect(() => {
-    const keyboard = createKeyboard(singleKeys === "on");
-    const unsubscribe = [router.subscribe("onBeforeNavigate", keyboard.hold), router.subscribe("onResolved", keyboard.release)];
+    const unsubscribe = [router.subscribe("onBeforeNavigate", () => keyboard.hold("page")), router.subscribe("onResolved", () => keyboard.release("page"))];
     document.addEventListener("keydown", keyboard.press);
     return () => {
       document.removeEventListener("keydown", keyboard.press);
       for (const stop of unsubscribe) stop();
       keyboard.close();
     };
-  }, [router, singleKeys]);
+  }, [keyboard, router]);
 }
 
-/** @param hasSingleKeys Without them only those with Control or Command count. */
-function createKeyboard(hasSingleKeys: boolean) {
+function createKeyboard() {
+  /** Without them only those with Control or Command count. */
+  let hasSingleKeys = true;
   let first: Press | null = null;
   let held: Press[] = [];
-  let isHolding = false;
+  const awaited = new Set<Awaited>();
   let cancel: () => void = () => undefined;
   const find = (press: Press): Command | undefined => {
     const sequence = first && press.atMs - first.atMs < SEQUENCE_MS ? `${first.key} ${press.key}` : null;
     const wanted = press.isModified ? [`mod+${press.key}`] : [...(sequence === null ? [] : [sequence]), press.key];
-    const command = wanted.flatMap((keys) => commands.filter((each) => each.keys === keys)).at(0);
+    return wanted.flatMap((keys) => commands.filter((each) => each.keys === keys)).at(0);
+  };
+  /** Runs its command, where it has one. @returns Whether it has. */
+  const run = (press: Press): boolean => {
+    const command = find(press);
     first = press.isModified || command ? null : press;
-    return command;
+    command?.run();
+    return command !== undefined;
   };
   const isForPage = () => hasSingleKeys && !isTyping(document.activeElement) && !document.querySelector("dialog[open]");
+  const waits = (press: Press) => !press.isModified && isHeld(press.key)
+    && (awaited.has("page") || held.length > 0 || (awaited.has("caller") && !find(press) && !commands.some(({ keys }) => keys?.startsWith(`${press.key} `))));
   /** One after the other, as the first may open a dialog or go elsewhere again. */
   const runHeld = () => {
     const [press, ...rest] = held;
-    if (isHolding || !press) return;
+    if (awaited.size > 0 || !press) return;
     held = rest;
-    const command = isForPage() ? find(press) : undefined;
     try {
-      if (command) flushSync(() => command.run());
+      if (isForPage()) flushSync(() => run(press));
     } finally {
       runHeld();
     }
   };
-  const release = (delayMs: number) => {
+  const runHeldAfter = (delayMs: number) => {
     cancel();
     cancel = clock.after(delayMs, () => {
-      isHolding = false;
+      awaited.clear();
       runHeld();
     });
   };
   return {
+    setSingleKeys(isOn: boolean) {
+      hasSingleKeys = isOn;
+    },
     press(event: KeyboardEvent) {
       const press = { key: event.key.length === 1 ? event.key.toLowerCase() : event.key, isModified: event.ctrlKey || event.metaKey, atMs: event.timeStamp };
       if (event.defaultPrevented || event.altKey || event.isComposing || (press.key === "Enter" && isPressed(event.target))) return;
       if (!press.isModified && (!isForPage() || isTyping(event.target))) return;
-      if (!press.isModified && (isHolding || held.length > 0) && isHeld(press.key)) {
+      if (waits(press)) {
         event.preventDefault();
         if (held.length < MAX_HELD) held.push(press);
-        return;
-      }
-      const command = find(press);
-      if (!command) return;
-      event.preventDefault();
-      command.run();
+      } else if (run(press)) event.preventDefault();
     },
-    hold() {
-      isHolding = true;
-      release(HOLD_MS);
+    hold(what: Awaited) {
+      awaited.add(what);
+      runHeldAfter(HOLD_MS);
     },
-    release: () => release(0),
+    release(what: Awaited) {
+      awaited.delete(what);
+      if (awaited.size === 0) runHeldAfter(0);
+    },
     close: () => cancel(),
   };
 }

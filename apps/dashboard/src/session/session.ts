@@ -11,26 +11,37 @@ export interface Session {
   ifMatch(etag: string | null): RestClient;
   /** Where the collector is, without a slash at the end. */
   readonly url: string;
-  /** `starting` until it is known whether the browser keeps a session. */
-  state(): "starting" | "in" | "out" | "ended";
+  /** `starting` until it is known whether the browser keeps a session, `leaving` from a logout until the collector has heard of it, `unheard` where it has not: the browser would go on with the session. */
+  state(): "starting" | "in" | "leaving" | "unheard" | "out" | "ended";
   /** Until when requests wait for the API's limit of a minute, in milliseconds since the epoch; 0 where none does. */
   heldUntil(): number;
   subscribe(listener: () => void): () => void;
   /** Goes on with the session that the browser keeps, where it keeps one. */
   resume(): Promise<void>;
-  /** @throws ClientError as the call. */
+  /** Until the browser keeps the session. @throws ClientError as the call. */
   login(username: string, password: string): Promise<void>;
+  /** To be tried again where it stays unheard. */
   logout(): Promise<void>;
 }
 
 /** How long before its end a token is replaced, in parts of its life. */
 const REFRESH_AT = 0.5;
 
-/** @param deps.url Where the collector is; the paths of the API are below it. */
-export function createSession(deps: {
-  readonly url: string; readonly fetch: Fetch; readonly now: () => number; readonly after: (delayMs: number, task: () => void) => () => void;
-}): Session {
+interface SessionDependencies {
+  /** Where the collector is; the paths of the API are below it. */
+  readonly url: string;
+  /** @param init.keepalive Whether the request goes on when its page is left. */
+  readonly fetch: (url: string, init: Parameters<Fetch>[1] & { readonly keepalive?: boolean }) => ReturnType<Fetch>;
+  readonly now: () => number;
+  /** @returns What calls the task off. */
+  readonly after: (delayMs: number, task: () => void) => () => void;
+}
+
+/** The session of a page, which begins as `starting`. */
+export function createSession(deps: SessionDependencies): Session {
   let token: string | null = null;
+  /** That of the last logout. */
+  let left: string | null = null;
   let state: ReturnType<Session["state"]> = "starting";
   let cancelRefresh = () => {};
   const listeners = new Set<() => void>();
@@ -38,7 +49,6 @@ export function createSession(deps: {
     for (const listener of listeners) listener();
   };
   const pace = createPace({ ...deps, onHeld: notify });
-
   const enter = (next: typeof state, nextToken: string | null) => {
     if (nextToken === null) cancelRefresh();
     state = next;
@@ -73,15 +83,19 @@ export function createSession(deps: {
     cancelRefresh = deps.after(answer.expires_in * 1000 * REFRESH_AT, () => void refresh());
     enter("in", answer.access_token);
   };
-  const keep = (answer: TokenResponse) => {
-    hold(answer);
-    // Without it the next page asks for the password, and nothing else is lost.
-    void rest.keepSession().catch(() => undefined);
+  /** Without it the next page asks for the password, and nothing else is lost. */
+  const keep = (answer: TokenResponse) => clientOf(deps, answer.access_token).keepSession().catch(() => undefined);
+  const refresh = async (last = token) => {
+    try {
+      const answer = await rest.refreshToken();
+      // Who has logged out meanwhile stays so.
+      if (token !== last) return;
+      hold(answer);
+      await keep(answer);
+    } catch (error) {
+      if (token === last && !isRefused(error)) cancelRefresh = deps.after(60_000, () => void refresh());
+    }
   };
-  const refresh = () => rest.refreshToken().then(keep).catch((error: unknown) => {
-    if (error instanceof ClientError && error.status === 401) return;
-    cancelRefresh = deps.after(60_000, () => void refresh());
-  });
 
   return {
     rest, url: deps.url,
@@ -94,17 +108,31 @@ export function createSession(deps: {
     },
     async resume() {
       const { token: kept } = await rest.resumeSession().catch(() => ({ token: null }));
-      if (kept) hold(kept);
-      else enter("out", null);
+      return kept ? hold(kept) : enter("out", null);
     },
     async login(username, password) {
-      keep(await rest.login({ username, password }));
+      const answer = await rest.login({ username, password });
+      // Who loads the page again as soon as it is there goes on.
+      await keep(answer);
+      hold(answer);
     },
     async logout() {
       // The page forgets the token at once, whether or not the collector hears of it.
-      const last = token;
-      enter("out", null);
-      await createRestClient({ url: deps.url, fetch: deps.fetch, token: () => last }).logout().catch(() => undefined);
+      left = token ?? left;
+      enter("leaving", null);
+      // A token that is refused has ended by itself.
+      const isHeard = await clientOf(deps, left).logout().then(() => true).catch(isRefused);
+      enter(isHeard ? "out" : "unheard", null);
     },
   };
+}
+
+/** A client with a token that is not the page's yet, or no more. */
+function clientOf({ url, fetch }: SessionDependencies, token: string | null): RestClient {
+  return createRestClient({ url, token: () => token, fetch: (target, init) => fetch(target, { ...init, keepalive: true }) });
+}
+
+/** Whether a token no longer counts. */
+function isRefused(error: unknown): boolean {
+  return error instanceof ClientError && error.status === 401;
 }

@@ -4,6 +4,7 @@ import { useMemo, useState } from "react";
 import { type Command, useCommands, useKeyboard } from "../keyboard/commands.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon, Lantern } from "../parts/icon.tsx";
+import { useCaller } from "../session/use-session.ts";
 import { ZonesOf } from "../texts/zone.tsx";
 import { HeldNote } from "./held-note.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
@@ -22,7 +23,7 @@ export function Shell() {
   const [isRailOpen, setRailOpen] = useState(false);
   const sites = useSites().data?.data ?? NO_SITES;
   const siteId = useSearch({ strict: false, select: ({ site_id }) => site_id ?? null });
-  useKeyboard();
+  useKeyboard({ isCallerKnown: !useCaller().isPending });
   useShownPreferences();
   useShellCommands(setOpen);
   return (
