@@ -83,10 +83,10 @@ describe("a Ruby expression", () => {
   });
 
   test("names literals of which every match holds one", () => {
-    expect(matcherOf("^SSH-(\\d)\\.OpenSSH_(?:for_)?([\\d.]+)").literals).toEqual([".openssh_"]);
-    expect(matcherOf("(?i)nginx|Apache/2").literals).toEqual(["nginx", "apache/2"]);
-    expect(matcherOf("nginx|\\d+").literals).toEqual([]);
-    expect(matcherOf("(?:nginx)?").literals).toEqual([]);
+    expect(matcherOf("^SSH-(\\d)\\.OpenSSH_(?:for_)?([\\d.]+)").literals()).toEqual([".openssh_"]);
+    expect(matcherOf("(?i)nginx|Apache/2").literals()).toEqual(["nginx", "apache/2"]);
+    expect(matcherOf("nginx|\\d+").literals()).toEqual([]);
+    expect(matcherOf("(?:nginx)?").literals()).toEqual([]);
   });
 });
 

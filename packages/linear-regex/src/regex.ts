@@ -20,8 +20,8 @@ export interface Match {
 
 /** A regular expression, ready to use. */
 export interface LinearRegex {
-  /** Every match holds one of these, in lower case; empty where nothing can be said. */
-  readonly literals: readonly string[];
+  /** @returns Texts of which every match holds one, in lower case; none where nothing can be said. Not kept. */
+  literals(): readonly string[];
   /** How many steps the linear program has when it is written out: some 100 bytes each. */
   readonly size: number;
   /** It has back-references: no more than the budget bounds its work, and answers are missed where that is spent. */
@@ -75,7 +75,7 @@ export function compileRegex(source: string, options: Partial<RegexOptions> = {}
   };
   return {
     ok: true,
-    regex: { literals: requiredLiterals(tree.root), size, isBudgeted: hasBackReference(tree.root), exec, test: (input, budget) => exec(input, budget) !== null },
+    regex: { literals: () => requiredLiterals(treeOf(source, all).root), size, isBudgeted: hasBackReference(tree.root), exec, test: (input, budget) => exec(input, budget) !== null },
   };
 }
 

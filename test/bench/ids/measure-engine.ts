@@ -6,8 +6,8 @@ import { loadEngine } from "./engine.ts";
 import { alertKey, type EngineFigures } from "./figures.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
 
-/** Some hundred frames, as the probe gets them. */
-const CHUNK_BYTES = 64 * 1024;
+/** Some dozen frames: what the reader makes of them dies young, as the probe makes nothing of them at all. */
+const CHUNK_BYTES = 16 * 1024;
 
 const [, , rulesPath = "", capturePath = ""] = argv;
 const keys = new Set<string>();

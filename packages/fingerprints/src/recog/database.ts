@@ -56,7 +56,7 @@ export function createRecogDatabase(file: RecogFile): RecogDatabase {
     const fingerprint = file.fingerprints[index];
     return one.ok && fingerprint ? [{ index, fingerprint, regex: one.regex }] : [];
   });
-  const literals = createLiteralIndex(usable.map((one) => one.regex.literals));
+  const literals = createLiteralIndex(usable.map((one) => one.regex.literals()));
   return {
     matches: file.matches,
     preference: file.preference,

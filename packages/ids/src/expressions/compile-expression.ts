@@ -1,6 +1,6 @@
 /** Expressions of rules, as they are run: `pcre`, and the transform `pcrexform`. */
 
-import { type Budget, compileRegex, type LinearRegex, type Match } from "@lanthorn/linear-regex";
+import { type Budget, compileRegex, type Match } from "@lanthorn/linear-regex";
 import type { PcreFlags } from "../rules/transform.ts";
 
 /** An expression, ready to be searched for. */
@@ -13,8 +13,6 @@ export interface Expression {
   find(subject: Uint8Array, from: number, budget: Budget): Match | null;
   /** `linear`: its work is bounded by its length × the subject's. `budgeted`: it has back-references, and the budget bounds it. */
   readonly matcher: "linear" | "budgeted";
-  /** Every match holds one of these texts, in lower case; empty where nothing can be said. */
-  readonly literals: LinearRegex["literals"];
 }
 
 /** An expression, or why it cannot be run. */
@@ -34,5 +32,5 @@ export function compileExpression(source: string, flags: PcreFlags): CompiledExp
     // The leftmost match is the anchored one, where there is one.
     return anchored && match?.index !== from ? null : match;
   };
-  return { ok: true, expression: { find, matcher: regex.isBudgeted ? "budgeted" : "linear", literals: regex.literals } };
+  return { ok: true, expression: { find, matcher: regex.isBudgeted ? "budgeted" : "linear" } };
 }

@@ -22,9 +22,6 @@ export interface RunnableRule {
   readonly variables: number;
 }
 
-/** A rule that can be run, or why it cannot be. */
-export type CompiledRule = { readonly ok: true; readonly rule: RunnableRule } | { readonly ok: false; readonly reason: string };
-
 /** Only what the bytes of a rule are about. */
 export type RuleOfBytes = Pick<Rule, "buffers" | "variables">;
 
@@ -50,19 +47,16 @@ export interface GroupPlace {
 /** Whether a rule matched; `gave-up` where its work was too much, which is no match. */
 export type RuleOutcome = { readonly outcome: "matched"; readonly places: readonly GroupPlace[] } | { readonly outcome: "not-matched" | "gave-up" };
 
-/** @returns The rule, or the reason why one of its expressions cannot be run. */
-export function compileRule({ buffers, variables }: RuleOfBytes): CompiledRule {
+/** Makes a rule ready; its expressions when they are come to. */
+export function compileRule({ buffers, variables }: RuleOfBytes): RunnableRule {
   const decodedGroup = buffers.find(({ buffer }) => buffer === "base64_data");
-  const decoded = decodedGroup && compileGroup(decodedGroup.matches);
-  if (decoded && !decoded.ok) return decoded;
+  const decoded = decodedGroup ? compileGroup(decodedGroup.matches) : null;
   const groups: RunnableGroup[] = [];
   for (const { buffer, transforms, matches } of buffers) {
     if (buffer === "base64_data") continue;
-    const compiled = compileGroup(matches, decoded?.group ?? null);
-    if (!compiled.ok) return compiled;
-    groups.push({ buffer, transforms, group: compiled.group, mayBeAbsent: matches.some(({ kind }) => kind === "absent") });
+    groups.push({ buffer, transforms, group: compileGroup(matches, decoded), mayBeAbsent: matches.some(({ kind }) => kind === "absent") });
   }
-  return { ok: true, rule: { groups, variables: variables.length } };
+  return { groups, variables: variables.length };
 }
 
 /**

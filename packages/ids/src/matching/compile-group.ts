@@ -1,26 +1,31 @@
 /** What a rule asks of one buffer, made ready to be matched. */
 
-import { compileExpression, type Expression } from "../expressions/compile-expression.ts";
-import type { BufferMatch, Content, Pcre } from "../rules/buffer-match.ts";
+import { type CompiledExpression, compileExpression, type Expression } from "../expressions/compile-expression.ts";
+import type { BufferMatch, Pcre } from "../rules/buffer-match.ts";
 
-/** A content with what follows from its place in the group. */
-export interface ContentStep extends Content {
-  /** A later match counts from where this one ends, so that another place may help it. */
-  readonly isCountedFrom: boolean;
-  readonly isRelative: boolean;
-}
-
-/** A `pcre` that can be run. */
-export interface ExpressionStep {
-  readonly kind: "expression";
-  readonly expression: Expression;
+/** A `pcre`, compiled when what is asked before it is there: mostly it is not. */
+export class ExpressionStep {
+  readonly kind = "expression";
   readonly isNegated: boolean;
   readonly isRelative: boolean;
-  readonly isCountedFrom: boolean;
+  readonly #match: Pcre;
+  #compiled: CompiledExpression | null = null;
+
+  constructor(match: Pcre) {
+    this.#match = match;
+    this.isNegated = match.isNegated;
+    this.isRelative = match.isRelative;
+  }
+
+  /** `null` where it cannot be run: then the rule never matches. */
+  get expression(): Expression | null {
+    this.#compiled ??= compileExpression(this.#match.source, this.#match.flags);
+    return this.#compiled.ok ? this.#compiled.expression : null;
+  }
 }
 
 /** One match, ready to be made. */
-export type GroupStep = ContentStep | ExpressionStep | Exclude<BufferMatch, Content | Pcre>;
+export type GroupStep = ExpressionStep | Exclude<BufferMatch, Pcre>;
 
 /** The matches of one buffer, in the order of the rule. */
 export interface CompiledGroup {
@@ -29,55 +34,39 @@ export interface CompiledGroup {
   readonly decoded: CompiledGroup | null;
 }
 
-/** A group that can be matched, or why it cannot be. */
-export type CompiledGroupResult = { readonly ok: true; readonly group: CompiledGroup } | { readonly ok: false; readonly reason: string };
-
-/** Each match goes one call deeper; Suricata's own rules have fewer than 60. */
-const MAX_MATCHES = 500;
-
-/** @param decoded The rule's group of `base64_data`, where it has one. */
-export function compileGroup(matches: readonly BufferMatch[], decoded: CompiledGroup | null = null): CompiledGroupResult {
-  if (matches.length > MAX_MATCHES) return { ok: false, reason: `more than ${MAX_MATCHES} matches in one buffer` };
-  const steps: GroupStep[] = [];
-  for (const [index, match] of matches.entries()) {
-    const isCountedFrom = matchesCountFrom(matches.slice(index + 1));
-    if (match.kind === "content") {
-      steps.push(contentStep(match, isCountedFrom));
-    } else if (match.kind === "pcre") {
-      const compiled = compileExpression(match.source, match.flags);
-      if (!compiled.ok) return { ok: false, reason: `pcre: ${compiled.reason}` };
-      steps.push({ kind: "expression", expression: compiled.expression, isNegated: match.isNegated, isRelative: match.isRelative, isCountedFrom });
-    } else {
-      steps.push(match);
-    }
-  }
-  return { ok: true, group: { steps, decoded: matches.some(({ kind }) => kind === "base64-decode") ? decoded : null } };
+/**
+ * @param matches A few hundred at most, as the parser has it: each goes one call deeper.
+ * @param decoded The rule's group of `base64_data`, where it has one.
+ */
+export function compileGroup(matches: readonly BufferMatch[], decoded: CompiledGroup | null = null): CompiledGroup {
+  const steps = matches.some(({ kind }) => kind === "pcre") ? matches.map(stepOf) : matches as readonly Exclude<BufferMatch, Pcre>[];
+  return { steps, decoded: matches.some(({ kind }) => kind === "base64-decode") ? decoded : null };
 }
 
-/** Written out: a spread with more behind it makes a shape of its own for V8 each time, of 300 bytes, and slows what reads it. */
-function contentStep(match: Content, isCountedFrom: boolean): ContentStep {
-  const { bytes, isNegated, ignoreCase, offset, depth, distance, within, endsWith } = match;
-  return { kind: "content", bytes, isNegated, ignoreCase, offset, depth, distance, within, endsWith, isCountedFrom, isRelative: isRelative(match) };
+function stepOf(match: BufferMatch): GroupStep {
+  return match.kind === "pcre" ? new ExpressionStep(match) : match;
 }
 
-/** @returns Whether any counts from the match before them all, rather than from one of their own. */
-function matchesCountFrom(behind: readonly BufferMatch[]): boolean {
-  for (const match of behind) {
-    if (isRelative(match)) return true;
-    if (movesPlace(match)) return false;
+/** @returns Whether a later match counts from where that of `index` ends, so that another place may help it, rather than from one between. */
+export function isCountedFrom({ steps }: CompiledGroup, index: number): boolean {
+  for (let later = index + 1; later < steps.length; later += 1) {
+    const step = steps[later] as GroupStep;
+    if (isRelative(step)) return true;
+    if (movesPlace(step)) return false;
   }
   return false;
 }
 
-function isRelative(match: BufferMatch): boolean {
+/** @returns Whether it counts from the end of the match before. */
+export function isRelative(match: GroupStep): boolean {
   if (match.kind === "content") return match.distance !== null || match.within !== null;
   return "isRelative" in match && match.isRelative;
 }
 
-function movesPlace(match: BufferMatch): boolean {
+function movesPlace(match: GroupStep): boolean {
   switch (match.kind) {
     case "content":
-    case "pcre":
+    case "expression":
       return !match.isNegated;
     case "byte-jump":
     case "byte-extract":

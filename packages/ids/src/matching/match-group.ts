@@ -3,9 +3,10 @@
  * searched again behind its beginning. A content that counts from nothing and is not there ends all.
  */
 import { findBytes } from "../patterns/find-bytes.ts";
+import type { Content } from "../rules/buffer-match.ts";
 import { decodeBase64 } from "./base64.ts";
 import { extractBytes, hasData, jumpBytes, reckonBytes, testBytes } from "./byte-steps.ts";
-import type { CompiledGroup, ContentStep, ExpressionStep, GroupStep } from "./compile-group.ts";
+import { type CompiledGroup, type ExpressionStep, type GroupStep, isCountedFrom, isRelative } from "./compile-group.ts";
 import type { GroupRun } from "./group-run.ts";
 import { searchWindow } from "./search-window.ts";
 import { compare, testNumber } from "./test-number.ts";
@@ -46,58 +47,60 @@ function matchFrom(matching: Matching, index: number, place: number): Outcome {
   return typeof next === "number" ? matchFrom(matching, index + 1, next) : next;
 }
 
-function matchContent(matching: Matching, step: ContentStep, index: number, place: number): Outcome {
+function matchContent(matching: Matching, step: Content, index: number, place: number): Outcome {
   const { run } = matching;
   const window = searchWindow(step, place, run);
-  if (step.isNegated) return isAbsent(step, window, run) ? matchFrom(matching, index + 1, place) : negatedFailure(step);
+  if (step.isNegated) return isAbsent(step, window, run) ? matchFrom(matching, index + 1, place) : negatedFailure(matching, step, index);
   if (window === null) return "failed";
   for (let { from } = window; ;) {
     const at = search(step, from, window.to, run);
     if (run.budget.left <= 0) return "never";
-    if (at === -1) return step.isRelative ? "failed" : "never";
+    if (at === -1) return isRelative(step) ? "failed" : "never";
     const end = at + step.bytes.length;
     if (!step.endsWith || end === run.buffer.length) {
       run.starts[index] = at;
       run.ends[index] = end;
       const outcome = matchFrom(matching, index + 1, end);
-      if (outcome !== "failed" || !step.isCountedFrom) return outcome;
+      if (outcome !== "failed" || !isCountedFrom(matching.group, index)) return outcome;
     }
     from = at + 1;
   }
 }
 
-function search(step: ContentStep, from: number, to: number, run: GroupRun): number {
+function search(step: Content, from: number, to: number, run: GroupRun): number {
   if (step.endsWith && to < run.buffer.length) return -1;
   const at = findBytes(run.buffer, step, from, to);
   run.budget.left -= 1 + Math.floor((at === -1 ? Math.max(0, to - from) : at - from) / BYTES_A_STEP);
   return at;
 }
 
-function isAbsent(step: ContentStep, window: ReturnType<typeof searchWindow>, run: GroupRun): boolean {
+function isAbsent(step: Content, window: ReturnType<typeof searchWindow>, run: GroupRun): boolean {
   if (window === null) return true;
   const at = search(step, window.from, window.to, run);
   return at === -1 || (step.endsWith && at + step.bytes.length !== window.to - window.from);
 }
 
 /** What depends on nothing will be there at every other place too. */
-function negatedFailure({ isRelative, isCountedFrom, offset, depth }: ContentStep): Outcome {
-  return isRelative || isCountedFrom || offset !== null || depth !== null ? "failed" : "never";
+function negatedFailure({ group }: Matching, step: Content, index: number): Outcome {
+  return isRelative(step) || step.offset !== null || step.depth !== null || isCountedFrom(group, index) ? "failed" : "never";
 }
 
 function matchExpression(matching: Matching, step: ExpressionStep, index: number, place: number): Outcome {
   const { run } = matching;
+  const { expression } = step;
+  if (expression === null) return "never";
   const base = step.isRelative ? place : 0;
   const subject = base === 0 ? run.buffer : run.buffer.subarray(base);
   for (let from = 0; ;) {
     run.budget.left -= 1 + Math.floor(subject.length / BYTES_A_STEP);
-    const match = step.expression.find(subject, from, run.budget);
+    const match = expression.find(subject, from, run.budget);
     if (run.budget.left <= 0) return "never";
     if (step.isNegated) return match === null ? matchFrom(matching, index + 1, place) : "failed";
     if (match === null) return "failed";
     run.starts[index] = base + match.index;
     run.ends[index] = base + match.end;
     const outcome = matchFrom(matching, index + 1, base + match.end);
-    if (outcome !== "failed" || !step.isCountedFrom) return outcome;
+    if (outcome !== "failed" || !isCountedFrom(matching.group, index)) return outcome;
     from = match.index + 1;
     if (from > subject.length) return "failed";
   }
@@ -111,7 +114,7 @@ function matchDecoded({ group, run }: Matching, step: Extract<GroupStep, { reado
   return matchGroup(group.decoded, { ...run, buffer: decoded, starts: [], ends: [] }) ? "matched" : "failed";
 }
 
-type PlainStep = Exclude<GroupStep, ContentStep | ExpressionStep | { readonly kind: "base64-decode" }>;
+type PlainStep = Exclude<GroupStep, Content | ExpressionStep | { readonly kind: "base64-decode" }>;
 
 /** @returns The place from which matches behind it count, or how it failed. */
 function stepOver(step: PlainStep, place: number, run: GroupRun): number | Outcome {

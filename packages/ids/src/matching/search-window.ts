@@ -1,7 +1,7 @@
 /** Where in a buffer a content may be. */
 
-import type { Amount } from "../rules/buffer-match.ts";
-import type { ContentStep } from "./compile-group.ts";
+import type { Amount, Content } from "../rules/buffer-match.ts";
+import { isRelative } from "./compile-group.ts";
 import { type GroupRun, signedOf, unsignedOf } from "./group-run.ts";
 
 /** From the first place where it may begin to where it must have ended. */
@@ -16,14 +16,14 @@ export interface SearchWindow {
  * @param place Where the match before ended.
  * @returns Null where it cannot be.
  */
-export function searchWindow(step: ContentStep, place: number, run: GroupRun): SearchWindow | null {
+export function searchWindow(step: Content, place: number, run: GroupRun): SearchWindow | null {
   const { length } = run.buffer;
   const offset = unsignedOf(step.offset, run);
   const isVariable = isRead(step.offset) || isRead(step.depth);
   const depth = unsignedOf(step.depth, run) + (isVariable ? 0 : offset);
   let from = offset;
   let to = step.depth !== null ? depth : length;
-  if (step.isRelative) {
+  if (isRelative(step)) {
     const distance = signedOf(step.distance, run);
     from = Math.max(offset, place + distance, 0);
     to = step.within === null ? length : Math.min(length, place + unsignedOf(step.within, run) + distance);

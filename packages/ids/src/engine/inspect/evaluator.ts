@@ -140,11 +140,9 @@ export class Evaluator {
   /** @returns Where the bytes of the rule are, or `null`. */
   #findBytes(rule: EngineRule, place: number): readonly GroupPlace[] | null {
     if (rule.rule.buffers.length === 0) return NO_PLACES;
-    const { runnable } = rule;
-    if (runnable === null) return null;
     const given = Math.min(this.#limits.stepsPerRule, this.#left);
     this.#budget.left = given;
-    const outcome = matchRule(runnable, this.subject, this.#budget);
+    const outcome = matchRule(rule.runnable, this.subject, this.#budget);
     const spent = given - Math.max(this.#budget.left, 0);
     this.#left -= spent;
     this.#costs.steps[place] = (this.#costs.steps[place] ?? 0) + spent;

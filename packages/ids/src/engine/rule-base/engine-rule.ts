@@ -35,7 +35,6 @@ export class EngineRule {
   wasUsed = false;
   readonly #compiled: CompiledRules;
   #runnable: RunnableRule | null = null;
-  #isBroken = false;
 
   constructor(rule: Rule, compiled: CompiledRules) {
     this.rule = rule;
@@ -49,14 +48,11 @@ export class EngineRule {
   }
 
   /** What is asked of the bytes, compiled when the rule comes near a match: a set of rules has thousands of expressions. */
-  get runnable(): RunnableRule | null {
+  get runnable(): RunnableRule {
     this.wasUsed = true;
-    if (this.#runnable === null && !this.#isBroken) {
-      const compiled = compileRule(this.rule);
-      if (compiled.ok) {
-        this.#runnable = compiled.rule;
-        this.#compiled.add(this);
-      } else this.#isBroken = true;
+    if (this.#runnable === null) {
+      this.#runnable = compileRule(this.rule);
+      this.#compiled.add(this);
     }
     return this.#runnable;
   }
