@@ -57,6 +57,11 @@ describe("a header", () => {
     expect(refusals).toMatchObject([{ keyword, id: 1 }]);
   });
 
+  test("a rule with more matches than can be run is refused", () => {
+    const { rules, refusals } = parseRules(bytesOf([500, 501].map((count) => `alert tcp any any -> any any (${'content:"a"; '.repeat(count)}sid:${count};)`).join("\n")));
+    expect([rules.map(({ id }) => id), refusals]).toMatchObject([[500], [{ keyword: "content", id: 501 }]]);
+  });
+
   test("names protocols by transport, version of IP, application and what it looks at", () => {
     const protocolOf = (name: string) => readRule("", `alert ${name} any any -> any any`).protocol;
     expect(protocolOf("tcp-pkt")).toEqual({ name: "tcp-pkt", numbers: [6], ipVersion: null, applications: null, scope: "packet" });

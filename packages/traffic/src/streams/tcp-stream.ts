@@ -82,6 +82,9 @@ const MAX_REFUSED = 4;
 
 /** Kept of the last segment. An answer that was injected differs from the true one in its first bytes. */
 const RECENT_BYTES = 64;
+/** Of streams that were dropped: each stream has one for as long as it lasts, and they come and go. */
+const unusedRecents: Uint8Array[] = [];
+const MAX_UNUSED_RECENTS = 1024;
 
 /** @returns A stream that waits for its first segment. */
 export function createTcpStream(side: 0 | 1): TcpStream {
@@ -140,11 +143,14 @@ export function flushStream(stream: TcpStream, output: StreamOutput, context: St
   while (stream.held !== null) skipToHeld(stream, output, context, at);
 }
 
-/** Forgets what is held. */
+/** Forgets what is held, and what was handed over last. */
 export function dropHeld(stream: TcpStream, output: StreamOutput): void {
-  const { heldBytes } = stream;
+  const { heldBytes, recent } = stream;
   stream.held = null;
   stream.heldBytes = 0;
+  stream.recent = null;
+  stream.recentLength = 0;
+  if (recent !== null && unusedRecents.length < MAX_UNUSED_RECENTS) unusedRecents.push(recent);
   if (heldBytes > 0) output.onHeld(-heldBytes);
 }
 
@@ -163,7 +169,7 @@ function reset(stream: TcpStream, output: StreamOutput, sequence: number): void 
 }
 
 function handOver(stream: TcpStream, output: StreamOutput, bytes: Uint8Array, at: number): void {
-  const recent = (stream.recent ??= new Uint8Array(RECENT_BYTES));
+  const recent = (stream.recent ??= unusedRecents.pop() ?? new Uint8Array(RECENT_BYTES));
   const length = bytes.length < RECENT_BYTES ? bytes.length : RECENT_BYTES;
   for (let index = 0; index < length; index += 1) recent[index] = bytes[index] as number;
   stream.recentLength = length;

@@ -1,7 +1,7 @@
 /** DNS for rules: each message is a transaction of its own, of one direction, as in Suricata 7. @see RFC 1035 section 4.2 */
 import type { BufferName } from "../../rules/buffer-names.ts";
 import {
-  type Application, type ApplicationFlow, type ApplicationOutput, type ApplicationParser, type BufferStage, type Direction, type FirstBytes, type RecognitionVerdict, STAGE_DONE,
+  type Application, type ApplicationOutput, type ApplicationParser, type BufferStage, type Direction, type FirstBytes, type RecognitionVerdict, STAGE_DONE,
 } from "../application.ts";
 import { WaitingBytes } from "../waiting-bytes.ts";
 import { readDnsMessage } from "./dns-message.ts";
@@ -15,21 +15,35 @@ const BUFFERS: readonly BufferName[] = [
   "dns.query", "dns.response.rrname", "dns.queries.rrname", "dns.answers.rrname", "dns.authorities.rrname", "dns.additionals.rrname",
 ];
 
-function createParser(output: ApplicationOutput, { transport }: ApplicationFlow): ApplicationParser {
+/** Each message by itself. A class, as there is one for each flow of a client. */
+class DatagramParser implements ApplicationParser {
+  readonly #output: ApplicationOutput;
+
+  constructor(output: ApplicationOutput) {
+    this.#output = output;
+  }
+
+  bytes(direction: Direction, bytes: Uint8Array): void {
+    this.take(direction, bytes);
+  }
+
   /** @returns Whether it could be read. */
-  function take(direction: Direction, bytes: Uint8Array): boolean {
+  take(direction: Direction, bytes: Uint8Array): boolean {
     const message = readDnsMessage(bytes);
     if (message?.isResponse !== (direction === "to-client")) return false;
     const transaction = new DnsTransaction(message, direction);
-    output.onChange(transaction, direction);
-    output.onEnd(transaction);
+    this.#output.onChange(transaction, direction);
+    this.#output.onEnd(transaction);
     return true;
   }
 
-  return transport === "tcp" ? createStreamParser(output, take) : { bytes: take, gap() {}, end() {} };
+  gap(): void {}
+
+  end(): void {}
 }
 
-function createStreamParser(output: ApplicationOutput, take: (direction: Direction, bytes: Uint8Array) => boolean): ApplicationParser {
+function createStreamParser(output: ApplicationOutput): ApplicationParser {
+  const messages = new DatagramParser(output);
   const sides = { "to-server": new WaitingBytes(output, 2 + 0xffff), "to-client": new WaitingBytes(output, 2 + 0xffff) };
   let isOver = false;
 
@@ -38,7 +52,7 @@ function createStreamParser(output: ApplicationOutput, take: (direction: Directi
     const end = 2 + (((bytes[0] as number) << 8) | (bytes[1] as number));
     if (bytes.length < end) return 0;
     // As in Suricata, one message that cannot be read ends the connection's.
-    if (end > 2 && !take(direction, bytes.subarray(2, end))) isOver = true;
+    if (end > 2 && !messages.take(direction, bytes.subarray(2, end))) isOver = true;
     return isOver ? -1 : end;
   }
 
@@ -76,7 +90,7 @@ function isMessage(bytes: Uint8Array, length: number, direction: Direction): boo
 export const DNS_APPLICATION: Application = {
   name: "dns",
   transports: ["tcp", "udp"],
-  create: (output, _limits, flow) => createParser(output, flow),
+  create: (output, _limits, { transport }) => (transport === "udp" ? new DatagramParser(output) : createStreamParser(output)),
   buffers: new Map(BUFFERS.map((name) => [name, WHOLE])),
   numbers: new Map([["dns.opcode", WHOLE], ["dns.rcode", WHOLE], ["dns.rrtype", WHOLE]]),
   words: new Map(),

@@ -20,8 +20,10 @@ export class IdsFlow implements FlowWatch, PayloadLender, TransactionOwner {
   readonly #key: () => FlowKey;
   #state: FlowState;
   #application: ApplicationRun | null = null;
-  /** Made with the first byte of an open connection: half-open ones have none. */
+  /** Made with the first byte of an open connection: half-open ones have none, and those that are over. */
   #streams: StreamPair | null = null;
+  /** Its connection has ended: what is left of it in the flow table is small. */
+  #isOver = false;
   #lastFrame = 0;
   /** Directions in which rules about the recognition were tried. */
   #announced = 0;
@@ -51,6 +53,7 @@ export class IdsFlow implements FlowWatch, PayloadLender, TransactionOwner {
   #beginAnother(packet: WatchedPacket): void {
     this.#application?.end(this.#state.lastAt);
     this.#streams = null;
+    this.#isOver = false;
     this.#announced = 0;
     this.#isLate = false;
     this.#state = createFlowState(packet, this.#key);
@@ -103,6 +106,9 @@ export class IdsFlow implements FlowWatch, PayloadLender, TransactionOwner {
     this.#application?.end(this.#state.lastAt);
     for (const direction of ["to-server", "to-client"] as const) if (this.#state.counts[direction].packets > 0) this.#announce(direction);
     this.#leave();
+    this.#streams = null;
+    this.#application = null;
+    this.#isOver = true;
   }
 
   /** Rules about what was recognized, once each way. */
@@ -132,7 +138,7 @@ export class IdsFlow implements FlowWatch, PayloadLender, TransactionOwner {
 
   #giveToStreams(packet: WatchedPacket, direction: Direction, payload: Uint8Array): void {
     if (this.#streams === null) {
-      if (payload.length === 0 || this.#application === null || this.#state.session === null) return;
+      if (payload.length === 0 || this.#isOver || this.#application === null || this.#state.session === null) return;
       this.#streams = new StreamPair(this.#context, this.#state, this.#application, { flow: this, isLate: this.#isLate });
     }
     this.#streams.segment(packet, direction, payload);

@@ -40,7 +40,8 @@ const ALL_SEARCHED = -1;
 export class TransactionInspector {
   readonly #context: FlowContext;
   readonly #owner: TransactionOwner;
-  readonly #open = new Map<Transaction, TransactionProgress>();
+  /** `null` for none: what is between two transactions is kept for as long as its flow. */
+  #open: Map<Transaction, TransactionProgress> | null = null;
 
   constructor(context: FlowContext, owner: TransactionOwner) {
     this.#context = context;
@@ -54,11 +55,12 @@ export class TransactionInspector {
   end(transaction: Transaction): void {
     // Of a direction in which nothing was said there is nothing to look at: messages of DNS have one only.
     for (const direction of ["to-server", "to-client"] as const) if (transaction.stageOf(direction) > 0) this.#inspect(transaction, direction, STAGE_DONE);
-    this.#open.delete(transaction);
+    this.#open?.delete(transaction);
+    if (this.#open?.size === 0) this.#open = null;
   }
 
   endAll(): void {
-    for (const transaction of this.#open.keys()) this.end(transaction);
+    for (const transaction of this.#open?.keys() ?? []) this.end(transaction);
   }
 
   #inspect(transaction: Transaction, direction: Direction, stage: number): void {
@@ -82,6 +84,7 @@ export class TransactionInspector {
 
   #progressOf(transaction: Transaction, direction: Direction): Progress {
     const base = this.#context.evaluator.base;
+    this.#open ??= new Map();
     let open = this.#open.get(transaction);
     if (open === undefined) {
       this.#context.work.transactions += 1;
