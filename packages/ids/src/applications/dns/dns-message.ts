@@ -51,12 +51,13 @@ export function readDnsMessage(bytes: Uint8Array): RuleDnsMessage | null {
   const walk = createWalk(bytes, events);
   const questions = walk.entries(counts[0], false);
   if (!questions.isWhole) return null;
-  const message = { isResponse, opcode, responseCode: flags & 0x0f, questions: questions.entries, answers: [], authorities: [], additionals: [], events };
-  if (!isResponse) return message;
+  const message = (answers: readonly DnsEntry[], authorities: readonly DnsEntry[], additionals: readonly DnsEntry[]): RuleDnsMessage => (
+    { isResponse, opcode, responseCode: flags & 0x0f, questions: questions.entries, answers, authorities, additionals, events });
+  if (!isResponse) return message([], [], []);
   const answers = walk.entries(counts[1], true);
   const authorities = answers.isWhole ? walk.entries(counts[2], true) : null;
   if (!authorities?.isWhole) return null;
-  return { ...message, answers: answers.entries, authorities: authorities.entries, additionals: walk.entries(counts[3], true).entries };
+  return message(answers.entries, authorities.entries, walk.entries(counts[3], true).entries);
 }
 
 interface Walk {

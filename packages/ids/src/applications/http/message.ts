@@ -21,18 +21,22 @@ export class HttpMessage {
   #fieldsFrom = -1;
   #fields: HttpFields | null = null;
   #mergedFields: readonly MergedField[] | null = null;
-  /** Goes up when the head has changed: what was made of it is out of date. */
+  /** Goes up when the head has changed, or how it is looked at: what was made of it is out of date. */
   version = 0;
   stage: number = HTTP_STAGE.begun;
   body: HttpBody | null = null;
-  /** Its fields say nothing that can be believed about its body: as a whole they are not looked at. */
-  isRefused = false;
+  #isRefused = false;
   /** It asks for a tunnel, and the answer is not known: it goes no further than its fields. */
   #isHeld = false;
 
   constructor(isResponse: boolean, hold: (octets: number) => void) {
     this.isResponse = isResponse;
     this.head = new GrowingBytes(MAX_HEAD_BYTES, hold);
+  }
+
+  /** Its fields say nothing that can be believed about its body: as a whole they are not looked at. */
+  get isRefused(): boolean {
+    return this.#isRefused;
   }
 
   /** How many lines of fields there are. */
@@ -67,30 +71,44 @@ export class HttpMessage {
     this.#line = [from, this.#trim(from, to)];
     if (this.#fieldsFrom < 0) this.#fieldsFrom = this.head.length;
     this.#lines.length = 0;
-    this.#changed(HTTP_STAGE.line);
+    this.#changed();
+    this.reach(HTTP_STAGE.line);
   }
 
   /** A line of fields is in the head. */
   addLine(from: number, to: number): void {
     this.#lines.push(from, to);
-    this.#changed(this.stage);
+    this.#changed();
+  }
+
+  /** The empty line behind them is in the head. */
+  endLines(): void {
+    this.version += 1;
   }
 
   /** Goes on to `stage`. */
   reach(stage: number): void {
-    this.#changed(Math.max(stage, this.stage));
+    const reached = Math.max(stage, this.stage);
+    this.stage = this.#isHeld ? Math.min(reached, HTTP_STAGE.fields) : reached;
+  }
+
+  /** It is not to be believed. */
+  refuse(): void {
+    this.#isRefused = true;
+    this.version += 1;
   }
 
   /** A request for a tunnel: what is in it as a whole is not looked at before the answer has come, as in Suricata. */
   hold(): void {
     this.#isHeld = true;
-    this.isRefused = true;
+    this.refuse();
   }
 
   /** There is no tunnel: a request like others. */
   release(): void {
     this.#isHeld = false;
-    this.isRefused = false;
+    this.#isRefused = false;
+    this.version += 1;
   }
 
   /** Forgets what it holds: nobody looks at it any more. */
@@ -99,11 +117,10 @@ export class HttpMessage {
     this.body?.release();
   }
 
-  #changed(stage: number): void {
+  #changed(): void {
     this.version += 1;
     this.#fields = null;
     this.#mergedFields = null;
-    this.stage = this.#isHeld ? Math.min(stage, HTTP_STAGE.fields) : stage;
   }
 
   /** Only what ends lines is taken away. */

@@ -124,6 +124,7 @@ export class HttpSide {
   }
 
   #endFields(message: HttpMessage): void {
+    message.endLines();
     for (const fault of message.fields.faults) this.#owner.onFault(this.#direction, fault);
     if (this.#state === "trailers") {
       this.#over();
@@ -132,7 +133,7 @@ export class HttpSide {
     const framing = this.#owner.onHead(this.#direction, message);
     if (framing === "again") this.#state = "line";
     else if (framing === null) {
-      message.isRefused = true;
+      message.refuse();
       message.reach(HTTP_STAGE.fields);
       this.#lose();
     } else {

@@ -3,7 +3,7 @@ import type { BufferName } from "../../rules/buffer-names.ts";
 import type { Direction, Transaction, TransactionNumber } from "../application.ts";
 import { bufferOf, buildBuffer, type HttpBuffer } from "./buffers.ts";
 import { latin1 } from "./bytes.ts";
-import { joinedValue } from "./head/fields.ts";
+import { type HttpFields, joinedValue } from "./head/fields.ts";
 import { hostOf, type RequestHost } from "./head/host.ts";
 import { HTTP_STAGE, HttpMessage } from "./message.ts";
 import { readRequestLine, readStatusLine, type RequestLine, type StatusLine } from "./head/start-line.ts";
@@ -41,7 +41,7 @@ export class HttpTransaction implements Transaction {
   readonly #kept: (KeptBuffers | null)[] = [null, null, null, null];
   #requestLine: RequestLine | null = null;
   #uri: NormalizedUri | null = null;
-  #host: (RequestHost & { readonly version: number }) | null = null;
+  #host: { readonly fields: HttpFields; readonly host: RequestHost } | null = null;
 
   /** @param hold Is called with what it keeps more (or less) than before. */
   constructor(hold: (octets: number) => void) {
@@ -70,10 +70,9 @@ export class HttpTransaction implements Transaction {
   }
 
   get host(): RequestHost {
-    const { version } = this.request;
-    if (this.#host?.version === version) return this.#host;
-    this.#host = { ...hostOf(this.uri, this.request.fields, isNewProtocol(this.requestLine.protocol)), version };
-    return this.#host;
+    const { fields } = this.request;
+    if (this.#host?.fields !== fields) this.#host = { fields, host: hostOf(this.uri, fields, isNewProtocol(this.requestLine.protocol)) };
+    return this.#host.host;
   }
 
   stageOf(direction: Direction): number {

@@ -18,7 +18,7 @@ export interface TransactionOwner {
 interface Progress {
   base: RuleBase;
   /** By filter: bytes that were searched; -1 once all of it was. */
-  searched: Int32Array;
+  searched: number[];
   /** Filters that have more to search. */
   left: number;
   /** Rules that may match, by place. */
@@ -163,5 +163,5 @@ function addCandidate(candidates: number[], place: number): void {
 function startProgress(base: RuleBase, { application }: Transaction, direction: Direction): Progress {
   const scope = base.transactions.get(application)?.[direction];
   const filters = scope?.filters.length ?? 0;
-  return { base, searched: new Int32Array(filters), left: filters, candidates: scope ? [...scope.always] : [], events: 0, isOver: false, matched: null };
+  return { base, searched: Array.from<number>({ length: filters }).fill(0), left: filters, candidates: scope ? [...scope.always] : [], events: 0, isOver: false, matched: null };
 }

@@ -49,22 +49,18 @@ export function decodeClientHello(body: Uint8Array, transport: "quic" | "tcp"): 
   if (!extensions) return null;
   const dataOf = (type: number) => extensions.find((one) => one.type === type)?.data;
   const alpnNames = readIf(dataOf(TLS_EXTENSION.alpn), readAlpn);
-  const offer = {
-    legacyVersion,
-    version: highestVersion(legacyVersion, dataOf(TLS_EXTENSION.supportedVersions)),
-    cipherSuites,
-    extensions: extensions.map(({ type }) => type),
-    supportedGroups: readIf(dataOf(TLS_EXTENSION.supportedGroups), readNumberList),
-    ecPointFormats: readIf(dataOf(TLS_EXTENSION.ecPointFormats), (list) => [...list.take(list.u8())]),
-    signatureAlgorithms: readIf(dataOf(TLS_EXTENSION.signatureAlgorithms), readNumberList),
-    serverName: readServerName(extensions),
-  };
+  const version = highestVersion(legacyVersion, dataOf(TLS_EXTENSION.supportedVersions));
+  const types = extensions.map(({ type }) => type);
+  const supportedGroups = readIf(dataOf(TLS_EXTENSION.supportedGroups), readNumberList);
+  const ecPointFormats = readIf(dataOf(TLS_EXTENSION.ecPointFormats), (list) => [...list.take(list.u8())]);
+  const signatureAlgorithms = readIf(dataOf(TLS_EXTENSION.signatureAlgorithms), readNumberList);
+  const serverName = readServerName(extensions);
+  const { ja3, ja3Text } = ja3OfClient({ legacyVersion, cipherSuites, extensions: types, supportedGroups, ecPointFormats });
+  // Written out: what is spread has a shape of its own for V8 each time.
   return {
-    ...offer,
-    alpn: alpnNames.map(latin1),
-    hasEncryptedClientHello: dataOf(TLS_EXTENSION.encryptedClientHello) !== undefined,
-    ...ja3OfClient(offer),
-    ja4: ja4OfClient({ ...offer, firstAlpn: alpnNames[0] ?? null }, transport),
+    legacyVersion, version, cipherSuites, extensions: types, supportedGroups, ecPointFormats, signatureAlgorithms, serverName, alpn: alpnNames.map(latin1),
+    hasEncryptedClientHello: dataOf(TLS_EXTENSION.encryptedClientHello) !== undefined, ja3, ja3Text,
+    ja4: ja4OfClient({ version, cipherSuites, extensions: types, signatureAlgorithms, serverName, firstAlpn: alpnNames[0] ?? null }, transport),
   };
 }
 

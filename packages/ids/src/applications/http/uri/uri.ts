@@ -2,11 +2,16 @@
 import { bestFitByte } from "./best-fit.ts";
 import { hexValue, lowered } from "../bytes.ts";
 
-/** Parts of a target as they were sent; `null` where it has none. */
-interface TargetParts {
+/** A part is `null` where a target has none. */
+interface Authority {
   readonly host: Uint8Array | null;
   /** Digits alone make one. */
   readonly port: Uint8Array | null;
+}
+
+/** Parts of a target as they were sent. */
+interface TargetParts {
+  readonly authority: Authority;
   readonly path: Uint8Array;
   /** With their `?` and `#`. */
   readonly query: Uint8Array;
@@ -35,7 +40,7 @@ const NOTHING = new Uint8Array(0);
 
 /** @param isAuthority The target of CONNECT: host and port alone. */
 export function normalizeUri(target: Uint8Array, isAuthority: boolean): NormalizedUri {
-  const { host, port, path, query, fragment } = isAuthority ? { ...splitAuthority(target), path: NOTHING, query: NOTHING, fragment: NOTHING } : splitTarget(target);
+  const { authority: { host, port }, path, query, fragment } = isAuthority ? { authority: splitAuthority(target), path: NOTHING, query: NOTHING, fragment: NOTHING } : splitTarget(target);
   const out = new Uint8Array(target.length);
   const pathLength = normalizePath(path, out);
   const queryEnd = decodePercent(query, out, pathLength);
@@ -45,7 +50,7 @@ export function normalizeUri(target: Uint8Array, isAuthority: boolean): Normaliz
 
 function splitTarget(target: Uint8Array): TargetParts {
   let at = 0;
-  let authority: Pick<TargetParts, "host" | "port"> = { host: null, port: null };
+  let authority = NO_AUTHORITY;
   if (target[0] !== SLASH) {
     // Whatever is before a colon is taken for a scheme, as in libhtp.
     const colon = target.indexOf(COLON);
@@ -59,7 +64,7 @@ function splitTarget(target: Uint8Array): TargetParts {
   const pathEnd = endOf(target, at, false);
   const fragmentAt = target[pathEnd] === 0x23 ? pathEnd : target.indexOf(0x23, pathEnd);
   const queryEnd = fragmentAt < 0 ? target.length : fragmentAt;
-  return { ...authority, path: target.subarray(at, pathEnd), query: target.subarray(pathEnd, queryEnd), fragment: target.subarray(queryEnd) };
+  return { authority, path: target.subarray(at, pathEnd), query: target.subarray(pathEnd, queryEnd), fragment: target.subarray(queryEnd) };
 }
 
 function endOf(target: Uint8Array, from: number, isHost: boolean): number {
@@ -69,7 +74,9 @@ function endOf(target: Uint8Array, from: number, isHost: boolean): number {
   return at;
 }
 
-function splitAuthority(authority: Uint8Array): Pick<TargetParts, "host" | "port"> {
+const NO_AUTHORITY: Authority = { host: null, port: null };
+
+function splitAuthority(authority: Uint8Array): Authority {
   const bytes = authority.subarray(authority.indexOf(0x40) + 1);
   const bracket = bytes[0] === 0x5b ? bytes.indexOf(0x5d) : -1;
   const colon = bytes.indexOf(COLON, bracket + 1);
