@@ -53,9 +53,10 @@ const DEFAULT_BUDGET = 2_000_000;
  * Compiles a pattern of Ruby's or PCRE's syntax. No pattern makes it throw, and nothing of V8's is compiled before it is needed.
  * @param options Plain Ruby unless they say otherwise.
  * @param limits.size Refuses a larger pattern; by default 20,000 steps, which a pattern can reach by counted repetitions only.
+ * @param limits.isForNow It is used at once: the pattern is not read a second time for that.
  * @returns The expression; or why it is refused: malformed, too large, or it uses what is not supported.
  */
-export function compileRegex(source: string, options: Partial<RegexOptions> = {}, limits: { readonly size?: number } = {}): Compiled {
+export function compileRegex(source: string, options: Partial<RegexOptions> = {}, limits: { readonly size?: number; readonly isForNow?: boolean } = {}): Compiled {
   const all = { ...PLAIN_OPTIONS, ...options };
   const parsed = parseRegex(source, all);
   if (!parsed.ok) return parsed;
@@ -64,7 +65,12 @@ export function compileRegex(source: string, options: Partial<RegexOptions> = {}
   if (size > (limits.size ?? MAX_STEPS)) return { ok: false, reason: "its counted repetitions are too long" };
   const worst = worstCaseOf(tree.root);
   const alwaysLinear = worst.differs || worst.degree === Infinity;
-  const readAgain = () => treeOf(source, all);
+  let kept = limits.isForNow === true ? tree : null;
+  const readAgain = () => {
+    const read = kept ?? treeOf(source, all);
+    kept = null;
+    return read;
+  };
   const [linear, native] = [createLinear(tree.captures, readAgain), createNative(readAgain)];
   const exec = (input: string | Uint8Array, budget: Budget = { left: DEFAULT_BUDGET }, from = 0): Match | null => {
     const text = typeof input === "string" ? input : Buffer.from(input.buffer, input.byteOffset, input.byteLength).toString("latin1");

@@ -24,7 +24,7 @@ const MAX_STEPS = 20_000;
 /** @param source Between the slashes; one character a byte. */
 export function compileExpression(source: string, flags: PcreFlags): CompiledExpression {
   const { anchored, ...options } = flags;
-  const compiled = compileRegex(source, { ...options, syntax: "pcre" }, { size: MAX_STEPS });
+  const compiled = compileRegex(source, { ...options, syntax: "pcre" }, { size: MAX_STEPS, isForNow: true });
   if (!compiled.ok) return compiled;
   const { regex } = compiled;
   const find = (subject: Uint8Array, from: number, budget: Budget): Match | null => {

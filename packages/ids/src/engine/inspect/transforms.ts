@@ -8,7 +8,7 @@ import { compileExpression, type Expression } from "../../expressions/compile-ex
 import { decodeBase64 } from "../../matching/base64.ts";
 import type { Transform } from "../../rules/transform.ts";
 
-/** Applies transforms; keeps what came out as long as the list of instances lives. */
+/** Applies transforms; keeps what came out of late, by the list of instances. */
 export interface Transforms {
   apply(instances: readonly Uint8Array[], transforms: readonly Transform[]): readonly Uint8Array[];
 }
@@ -16,7 +16,9 @@ export interface Transforms {
 /** @returns Transforms with a memory of their own. */
 export function createTransforms(): Transforms {
   const names = new WeakMap<readonly Transform[], string>();
-  const known = new WeakMap<readonly Uint8Array[], Map<string, readonly Uint8Array[]>>();
+  /** The last ones, in a ring: what comes of one list is asked for by several rules, one soon after the other. */
+  const known: { readonly instances: readonly Uint8Array[]; readonly name: string; readonly transformed: readonly Uint8Array[] }[] = [];
+  let next = 0;
   const expressions = new WeakMap<Transform, Expression | null>();
 
   function nameOf(transforms: readonly Transform[]): string {
@@ -43,18 +45,22 @@ export function createTransforms(): Transforms {
 
   return {
     apply: (instances, transforms) => {
-      const own = known.get(instances) ?? new Map<string, readonly Uint8Array[]>();
-      known.set(instances, own);
       const name = nameOf(transforms);
-      const found = own.get(name) ?? instances.map((bytes) => transforms.reduce(applyOne, bytes));
-      own.set(name, found);
-      return found;
+      for (let index = 0; index < known.length; index += 1) {
+        const one = known[index];
+        if (one?.instances === instances && one.name === name) return one.transformed;
+      }
+      const transformed = instances.map((bytes) => transforms.reduce(applyOne, bytes));
+      known[next] = { instances, name, transformed };
+      next = (next + 1) % MAX_KNOWN;
+      return transformed;
     },
   };
 }
 
 /** Of one expression. */
 const MAX_STEPS = 100_000;
+const MAX_KNOWN = 32;
 
 function change(bytes: Uint8Array, transform: Exclude<Transform, { readonly kind: "pcre" }>): Uint8Array {
   switch (transform.kind) {
