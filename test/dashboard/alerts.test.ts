@@ -1,42 +1,15 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Collector, startCollector } from "../system/deployment.ts";
-import type { SimulatedProbe } from "../system/simulated-probe.ts";
+import { expect, test } from "vitest";
 import { findFaults } from "./axe.ts";
-import { type RealBrowser, startBrowser } from "./browser.ts";
+import { ADMIN, VIEWER, useDeployment } from "./deployment.ts";
 import { logIn, pressOn, settle } from "./pages.ts";
-import { sayHostile } from "./world.ts";
 
-const ADMIN = { username: "admin", password: "only for this test" };
-const VIEWER = { username: "night-shift", password: "only for this test too" };
+const deployment = useDeployment({ probe: {} });
 
-let folder: string;
-let collector: Collector;
-let browser: RealBrowser;
-let probe: SimulatedProbe;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "lanthorn-alerts-"));
-  collector = await startCollector({ dataDir: join(folder, "collector"), host: "127.0.0.1", env: { LANTHORN_ADMIN_PASSWORD: ADMIN.password } });
-  await collector.rest.createUser({ ...VIEWER, role: "viewer" });
-  probe = await sayHostile(collector);
-  browser = await startBrowser();
-});
-
-afterAll(async () => {
-  await browser?.close();
-  probe?.close();
-  await collector?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const counted = async (status: string) => (await collector.rest.listAlerts({ status })).meta.total;
+const counted = async (status: string) => (await deployment.collector.rest.listAlerts({ status })).meta.total;
 
 test("alerts are counted by what they are: a count is the list's total once it is clicked, and a second click takes it out again", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   for (const key of ["g", "a"]) await page.keyboard.press(key);
   await settle(page, /^Alerts/);
   const total = await counted("open");
@@ -54,9 +27,9 @@ test("alerts are counted by what they are: a count is the list's total once it i
 });
 
 test("they are counted under the filter that the address has in words, as the list is", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
-  await page.goto(`${collector.url}/alerts?filter=type:arp_spoofing&severity=purple&color=red`);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
+  await page.goto(`${deployment.collector.url}/alerts?filter=type:arp_spoofing&severity=purple&color=red`);
   await settle(page, /^Alerts/);
   await page.getByText("1 pending", { exact: true }).waitFor();
   await page.getByText("Severities, sources and kinds").click();
@@ -70,15 +43,15 @@ test("they are counted under the filter that the address has in words, as the li
 });
 
 test("a filter is saved as a view by keyboard, made the default, begun with, seen by others where it is shared, and removed", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   const open = async (of = page) => {
     for (const key of ["g", "a"]) await of.keyboard.press(key);
     await settle(of, /^Alerts/);
   };
   await open();
   const all = await counted("open");
-  const critical = (await collector.rest.listAlerts({ status: "open", severity: "critical" })).meta.total;
+  const critical = (await deployment.collector.rest.listAlerts({ status: "open", severity: "critical" })).meta.total;
   expect(critical).toBeLessThan(all);
   await page.getByLabel("Severity", { exact: true }).focus();
   await page.keyboard.type("critical");
@@ -92,9 +65,9 @@ test("a filter is saved as a view by keyboard, made the default, begun with, see
   await pressOn(page.getByRole("button", { name: "Make default: <b>Urgent</b>" }));
   await page.getByRole("button", { name: "No default: <b>Urgent</b>" }).waitFor();
   expect(await findFaults(page, "views of alerts")).toEqual([]);
-  const [view] = (await collector.rest.listViews({ list: "alerts" })).data;
+  const [view] = (await deployment.collector.rest.listViews({ list: "alerts" })).data;
   expect(view).toMatchObject({ filter: "severity:critical status:open,acknowledged", sort: "", columns: [], shared: true });
-  expect((await collector.rest.readPreferences()).default_views).toEqual({ devices: null, alerts: view?.id });
+  expect((await deployment.collector.rest.readPreferences()).default_views).toEqual({ devices: null, alerts: view?.id });
   await page.keyboard.press("Escape");
   for (const key of ["g", "o"]) await page.keyboard.press(key);
   await settle(page, /^Overview/);
@@ -103,15 +76,15 @@ test("a filter is saved as a view by keyboard, made the default, begun with, see
   expect(new URL(page.url()).searchParams.get("severity")).toBe("critical");
 
   // A viewer is shown what others share, and shares nothing.
-  const own = await collector.rest.createView({ list: "alerts", name: "Everything", filter: "seen:<7d", shared: true });
-  const viewer = await browser.open();
-  await logIn(viewer.page, collector.url, VIEWER);
+  const own = await deployment.collector.rest.createView({ list: "alerts", name: "Everything", filter: "seen:<7d", shared: true });
+  const viewer = await deployment.browser.open();
+  await logIn(viewer.page, deployment.collector.url, VIEWER);
   await open(viewer.page);
   await viewer.page.getByText(`${all} pending`, { exact: true }).waitFor();
   await viewer.page.keyboard.press("v");
   await pressOn(viewer.page.getByRole("button", { name: "Everything", exact: true }));
   // Without a state it is of all of them.
-  await viewer.page.getByText(`${(await collector.rest.listAlerts()).meta.total} alerts`, { exact: true }).waitFor();
+  await viewer.page.getByText(`${(await deployment.collector.rest.listAlerts()).meta.total} alerts`, { exact: true }).waitFor();
   await viewer.page.getByText("seen:<7d", { exact: true }).waitFor();
   expect(await findFaults(viewer.page, "a filter of time")).toEqual([]);
   await pressOn(viewer.page.getByRole("button", { name: "Any device and time" }));
@@ -121,12 +94,12 @@ test("a filter is saved as a view by keyboard, made the default, begun with, see
   expect(await viewer.page.getByLabel("For everybody").count()).toBe(0);
   await viewer.context.close();
 
-  await collector.rest.deleteView(own.id);
+  await deployment.collector.rest.deleteView(own.id);
   await page.keyboard.press("v");
   await pressOn(page.getByRole("button", { name: "Remove <b>Urgent</b>" }));
   await pressOn(page.getByRole("button", { name: "Remove", exact: true }));
   await page.getByText("No view is saved yet.").waitFor();
-  expect([(await collector.rest.listViews()).data, (await collector.rest.readPreferences()).default_views.alerts]).toEqual([[], null]);
+  expect([(await deployment.collector.rest.listViews()).data, (await deployment.collector.rest.readPreferences()).default_views.alerts]).toEqual([[], null]);
   expect([faults, viewer.faults]).toEqual([[], []]);
   await context.close();
 });
@@ -134,16 +107,16 @@ test("a filter is saved as a view by keyboard, made the default, begun with, see
 test("all alerts that the filter leaves are acknowledged at once by keyboard, as many as the list counts, and none where others match by now", async () => {
   const total = await counted("open");
   expect(total).toBeGreaterThan(2);
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   for (const key of ["g", "a"]) await page.keyboard.press(key);
   await settle(page, /^Alerts/);
   await page.getByRole("button", { name: `Change all ${total}` }).waitFor();
   await page.keyboard.press("b");
   await page.getByText("status:open,acknowledged").waitFor();
   expect(await findFaults(page, "change alerts")).toEqual([]);
-  const [first] = (await collector.rest.listAlerts({ status: "open" })).data;
-  await collector.rest.resolveAlert(first?.id ?? "");
+  const [first] = (await deployment.collector.rest.listAlerts({ status: "open" })).data;
+  await deployment.collector.rest.resolveAlert(first?.id ?? "");
   await pressOn(page.getByRole("button", { name: `Change ${total} alerts` }));
   await page.getByRole("alert").getByText("CONFLICT").waitFor();
   expect(await counted("acknowledged")).toBe(0);
@@ -166,7 +139,7 @@ test("all alerts that the filter leaves are acknowledged at once by keyboard, as
   await page.getByText("1 changed, 0 were so already.").waitFor();
   await pressOn(page.getByRole("button", { name: "Close", exact: true }).last());
   await history.getByText("until the move is over").waitFor();
-  expect((await collector.rest.listAlertMutes()).data.map(({ reason }) => reason)).toEqual(["until the move is over"]);
+  expect((await deployment.collector.rest.listAlertMutes()).data.map(({ reason }) => reason)).toEqual(["until the move is over"]);
   await page.keyboard.press("n");
   // Begun with what is left to do.
   expect(await page.getByLabel("What is done").inputValue()).toBe("resolved");
@@ -179,8 +152,8 @@ test("all alerts that the filter leaves are acknowledged at once by keyboard, as
 });
 
 test("a viewer is not offered to change them", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, VIEWER);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, VIEWER);
   for (const key of ["g", "a"]) await page.keyboard.press(key);
   await settle(page, /^Alerts/);
   await page.getByRole("listitem").filter({ hasText: "ARP spoofing" }).first().waitFor();

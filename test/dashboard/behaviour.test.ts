@@ -1,37 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Collector, startCollector } from "../system/deployment.ts";
-import type { SimulatedProbe } from "../system/simulated-probe.ts";
+import { expect, test } from "vitest";
 import { findFaults } from "./axe.ts";
-import { type RealBrowser, startBrowser } from "./browser.ts";
+import { ADMIN, VIEWER, useDeployment } from "./deployment.ts";
 import { logIn, pressOn } from "./pages.ts";
-import { sayHostile } from "./world.ts";
 
-const ADMIN = { username: "admin", password: "only for this test" };
-const VIEWER = { username: "night-shift", password: "only for this test too" };
-
-let folder: string;
-let collector: Collector;
-let browser: RealBrowser;
-let probe: SimulatedProbe;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "lanthorn-behaviour-"));
-  collector = await startCollector({ dataDir: join(folder, "collector"), host: "127.0.0.1", env: { LANTHORN_ADMIN_PASSWORD: ADMIN.password } });
-  await collector.rest.createUser({ ...VIEWER, role: "viewer" });
-  probe = await sayHostile(collector, { readsTraffic: true });
-  browser = await startBrowser();
-});
-
-afterAll(async () => {
-  await browser?.close();
-  probe?.close();
-  await collector?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const deployment = useDeployment({ probe: { readsTraffic: true } });
 
 async function openDevice(page: Page): Promise<void> {
   await page.keyboard.press("Control+k");
@@ -42,8 +15,8 @@ async function openDevice(page: Page): Promise<void> {
 }
 
 test("what probes have learned is listed with its devices; a viewer sees it and changes nothing", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, VIEWER);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, VIEWER);
   for (const key of ["g", "e"]) await page.keyboard.press(key);
   await page.getByRole("navigation", { name: "Sensors" }).getByRole("link", { name: "Anomalies" }).press("Enter");
   const models = page.locator("section").filter({ hasText: "What probes have learned" });
@@ -59,8 +32,8 @@ test("what probes have learned is listed with its devices; a viewer sees it and 
 });
 
 test("a probe is asked for the devices that it knows once for each list that somebody opens, not again and again", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, VIEWER);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, VIEWER);
   await page.clock.install();
   const asked: string[] = [];
   page.on("request", (request) => asked.push(new URL(request.url()).pathname));
@@ -68,7 +41,7 @@ test("a probe is asked for the devices that it knows once for each list that som
   await page.getByRole("navigation", { name: "Sensors" }).getByRole("link", { name: "Anomalies" }).press("Enter");
   await pressOn(page.getByRole("button", { name: "Show" }));
   await page.getByText("1 device", { exact: true }).waitFor();
-  const [models, devices] = ["/api/v1/anomalies/models", `/api/v1/anomalies/models/${probe.probeId}/devices`];
+  const [models, devices] = ["/api/v1/anomalies/models", `/api/v1/anomalies/models/${deployment.probe.probeId}/devices`];
   const timesOf = (path: string | undefined) => asked.filter((each) => each === path).length;
   expect(timesOf(devices)).toBe(1);
   for (let turn = 0; turn < 2; turn += 1) {
@@ -82,8 +55,8 @@ test("a probe is asked for the devices that it knows once for each list that som
 });
 
 test("a device's page draws what is usual for it by hour, and by keyboard it is frozen, learned again and forgotten", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   await openDevice(page);
   await page.getByRole("img", { name: "By hour, Monday to Friday: the most is usual from 8 to 9 o'clock UTC, 1 MiB" }).waitFor();
   await page.getByText("The probe is at an access port").waitFor();
@@ -106,7 +79,7 @@ test("a device's page draws what is usual for it by hour, and by keyboard it is 
     await page.getByText(then).first().waitFor();
   }
   expect(await page.locator("main img").count()).toBe(0);
-  expect((await collector.rest.listAuditRecords({ action: "anomaly_models" })).data.map(({ action }) => action)).toEqual(["anomaly_models.reset", "anomaly_models.freeze", "anomaly_models.freeze"]);
+  expect((await deployment.collector.rest.listAuditRecords({ action: "anomaly_models" })).data.map(({ action }) => action)).toEqual(["anomaly_models.reset", "anomaly_models.freeze", "anomaly_models.freeze"]);
   expect(faults).toEqual([]);
   await context.close();
 });

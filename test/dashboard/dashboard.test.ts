@@ -1,51 +1,31 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { startReceiver } from "../../apps/collector/src/deliveries/testing/receiver.ts";
 import { waitFor } from "../lab/wait-for.ts";
-import { type Collector, runProbeCommand, startCollector } from "../system/deployment.ts";
-import type { SimulatedProbe } from "../system/simulated-probe.ts";
-import { type RealBrowser, startBrowser } from "./browser.ts";
+import { runProbeCommand } from "../system/deployment.ts";
+import { ADMIN, useDeployment } from "./deployment.ts";
 import { claim } from "./every-page.ts";
 import { findActive } from "./inert.ts";
 import { logIn, settleFilter, tabTo } from "./pages.ts";
 import { openProxy } from "./proxy.ts";
-import { found, HOSTILE, sayHostile } from "./world.ts";
+import { found, HOSTILE } from "./world.ts";
 
-const ADMIN = { username: "admin", password: "only for this test" };
 const MAC = "02:00:5e:10:00:07";
-
-let folder: string;
-let collector: Collector;
-let browser: RealBrowser;
-let probe: SimulatedProbe;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "lanthorn-dashboard-"));
-  collector = await startCollector({
-    dataDir: join(folder, "collector"), host: "127.0.0.1",
-    env: { LANTHORN_ADMIN_PASSWORD: ADMIN.password, LANTHORN_WEBHOOKS_ALLOW: "127.0.0.1" },
-  });
-  for (const [index, hostname] of HOSTILE.entries()) await collector.rest.createDevice({ ip: `10.9.0.${index + 1}`, hostname, tags: [hostname.slice(0, 64)] });
-  await collector.rest.createDevice({ ip: "10.9.0.7", mac: MAC, hostname: "night-printer", device_type: "printer" });
-  probe = await sayHostile(collector);
-  browser = await startBrowser();
+const deployment = useDeployment({
+  probe: {}, configure: async () => ({ env: { LANTHORN_WEBHOOKS_ALLOW: "127.0.0.1" } }),
 });
 
-afterAll(async () => {
-  await browser?.close();
-  probe?.close();
-  await collector?.stop();
-  rmSync(folder, { recursive: true, force: true });
+beforeAll(async () => {
+  for (const [index, hostname] of HOSTILE.entries()) await deployment.collector.rest.createDevice({ ip: `10.9.0.${index + 1}`, hostname, tags: [hostname.slice(0, 64)] });
+  await deployment.collector.rest.createDevice({ ip: "10.9.0.7", mac: MAC, hostname: "night-printer", device_type: "printer" });
 });
 
 describe("the dashboard", () => {
   test("is used by keyboard alone: log in, find a device by its MAC, filter the list and open the first", async () => {
-    const { page, context, faults } = await browser.open();
-    await logIn(page, collector.url, ADMIN);
+    const { page, context, faults } = await deployment.browser.open();
+    await logIn(page, deployment.collector.url, ADMIN);
     await page.keyboard.press("Control+k");
     await page.keyboard.type(MAC);
     await page.getByRole("option", { name: "night-printer" }).waitFor();
@@ -68,8 +48,8 @@ describe("the dashboard", () => {
   });
 
   test("shows hostile names as the texts that they are, and its policy has nothing to report", async () => {
-    const { page, context, faults } = await browser.open();
-    await logIn(page, collector.url, ADMIN);
+    const { page, context, faults } = await deployment.browser.open();
+    await logIn(page, deployment.collector.url, ADMIN);
     await page.keyboard.press("g");
     await page.keyboard.press("d");
     await page.getByText('<img src=x onerror="document.title=1">').first().waitFor();
@@ -89,10 +69,10 @@ describe("the dashboard", () => {
 
   test("has twenty alerts triaged by keyboard alone: each is acknowledged, resolved or muted, and none is passed over", async () => {
     // With that of the hostile host as many of a type as make no storm.
-    for (let index = 1; index <= 19; index += 1) probe.say(claim(index));
-    await waitFor("19 alerts", () => (probe.acknowledged() === probe.said() ? true : null));
-    const { page, context, faults } = await browser.open();
-    await logIn(page, collector.url, ADMIN);
+    for (let index = 1; index <= 19; index += 1) deployment.probe.say(claim(index));
+    await waitFor("19 alerts", () => (deployment.probe.acknowledged() === deployment.probe.said() ? true : null));
+    const { page, context, faults } = await deployment.browser.open();
+    await logIn(page, deployment.collector.url, ADMIN);
     for (const key of ["g", "a"]) await page.keyboard.press(key);
     const rows = page.locator("main").getByRole("listitem").filter({ hasText: "ARP spoofing" });
     await expect.poll(() => rows.count()).toBe(20);
@@ -112,20 +92,20 @@ describe("the dashboard", () => {
     // Somebody who knows the keys does not wait for what they cause.
     for (let left = 9; left > 0; left -= 1) for (const key of ["j", "e"]) await page.keyboard.press(key);
     const data = await waitFor("what the keys did", async () => {
-      const all = (await collector.rest.listAlerts()).data;
+      const all = (await deployment.collector.rest.listAlerts()).data;
       return all.filter(({ status }) => status === "acknowledged").length === 14 ? all : null;
     }, { everyMs: 1000 });
     expect(data.filter(({ status }) => status === "resolved")).toHaveLength(5);
     expect(data.filter(({ muted }) => muted).map(({ status }) => status)).toEqual(["open"]);
     expect(new Set(data.flatMap(({ acknowledged_by: by, resolved_by }) => [by, resolved_by]))).toEqual(new Set([null, "admin"]));
-    expect((await collector.rest.listAlertMutes()).data.map(({ reason }) => reason)).toEqual(["moving it, ticket 4711"]);
+    expect((await deployment.collector.rest.listAlertMutes()).data.map(({ reason }) => reason)).toEqual(["moving it, ticket 4711"]);
     expect(faults).toEqual([]);
     await context.close();
   });
 
   test("enrolls a probe by keyboard alone: the command that it shows does it, and the page waits until it is done", async () => {
-    const { page, context, faults } = await browser.open();
-    await logIn(page, collector.httpsUrl, ADMIN);
+    const { page, context, faults } = await deployment.browser.open();
+    await logIn(page, deployment.collector.httpsUrl, ADMIN);
     for (const key of ["g", "s"]) await page.keyboard.press(key);
     await page.getByRole("heading", { name: "Sites and probes" }).waitFor();
     await page.keyboard.press("n");
@@ -133,11 +113,11 @@ describe("the dashboard", () => {
     for (const key of ["Tab", "Tab", "Tab", "Enter"]) await page.keyboard.press(key);
     await page.getByText("Waiting…").waitFor();
     const [program, ...args] = (await page.getByLabel("The command").inputValue()).split(" ");
-    expect([program, ...args]).toEqual(["lanthorn-probe", "enroll", "--collector", collector.httpsUrl, "--token", expect.stringMatching(/^\S{20,}$/)]);
-    const { code } = await runProbeCommand({ dataDir: join(folder, "probe") }, args);
+    expect([program, ...args]).toEqual(["lanthorn-probe", "enroll", "--collector", deployment.collector.httpsUrl, "--token", expect.stringMatching(/^\S{20,}$/)]);
+    const { code } = await runProbeCommand({ dataDir: join(deployment.folder, "probe") }, args);
     expect(code).toBe(0);
     await page.getByText(/^Enrolled: /).waitFor();
-    const enrolled = (await collector.rest.listProbes()).data.find(({ id }) => id !== probe.probeId);
+    const enrolled = (await deployment.collector.rest.listProbes()).data.find(({ id }) => id !== deployment.probe.probeId);
     expect(await page.getByText(/^Enrolled: /).innerText()).toContain(enrolled?.name);
     await page.keyboard.press("Escape");
     await page.getByRole("article").filter({ hasText: enrolled?.name ?? "" }).getByText("enrolled", { exact: true }).waitFor();
@@ -146,8 +126,8 @@ describe("the dashboard", () => {
   });
 
   test("has an API key made and revoked by keyboard alone", async () => {
-    const { page, context, faults } = await browser.open();
-    await logIn(page, collector.url, ADMIN);
+    const { page, context, faults } = await deployment.browser.open();
+    await logIn(page, deployment.collector.url, ADMIN);
     for (const key of ["g", "k"]) await page.keyboard.press(key);
     await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
     await page.keyboard.press("n");
@@ -157,7 +137,7 @@ describe("the dashboard", () => {
     await tabTo(page, page.getByRole("textbox", { name: "Name" }));
     await page.keyboard.press("Enter");
     expect(await page.getByLabel("The key", { exact: true }).last().inputValue()).toMatch(/^svc_live_[0-9a-f]{48}$/);
-    expect((await collector.rest.listApiKeys()).data.map(({ name, scopes }) => [name, scopes])).toEqual([["nightly export", ["devices:read"]]]);
+    expect((await deployment.collector.rest.listApiKeys()).data.map(({ name, scopes }) => [name, scopes])).toEqual([["nightly export", ["devices:read"]]]);
     await page.keyboard.press("Escape");
     await tabTo(page, page.getByRole("button", { name: "Revoke nightly export" }));
     await page.keyboard.press("Enter");
@@ -170,8 +150,8 @@ describe("the dashboard", () => {
 
   test("adds a webhook, sends an event again and a test, and shows events as they come", async () => {
     const receiver = await startReceiver();
-    const { page, context, faults } = await browser.open();
-    await logIn(page, collector.url, ADMIN);
+    const { page, context, faults } = await deployment.browser.open();
+    await logIn(page, deployment.collector.url, ADMIN);
     for (const key of ["g", "i"]) await page.keyboard.press(key);
     await page.getByRole("heading", { name: "Integrations", level: 1 }).waitFor();
     await page.keyboard.press("n");
@@ -184,7 +164,7 @@ describe("the dashboard", () => {
       await tabTo(page, page.getByRole("button", { name }).first());
       await page.keyboard.press("Enter");
     };
-    probe.say(found("10.9.0.199", "02:00:5e:10:01:99", "early-guest"));
+    deployment.probe.say(found("10.9.0.199", "02:00:5e:10:01:99", "early-guest"));
     await receiver.got(1);
     await press("Show deliveries to");
     await press("Send again");
@@ -196,11 +176,11 @@ describe("the dashboard", () => {
     await page.getByRole("heading", { name: /^Remove http.*\?$/ }).waitFor();
     for (const key of ["Tab", "Enter"]) await page.keyboard.press(key);
     await page.getByText("No webhooks yet").waitFor();
-    expect((await collector.rest.listWebhooks()).data).toEqual([]);
+    expect((await deployment.collector.rest.listWebhooks()).data).toEqual([]);
 
     for (const key of ["g", "l"]) await page.keyboard.press(key);
     await page.getByText("connected", { exact: true }).waitFor();
-    probe.say(found("10.9.0.200", "02:00:5e:10:02:00", "late-guest"));
+    deployment.probe.say(found("10.9.0.200", "02:00:5e:10:02:00", "late-guest"));
     await page.getByRole("log").getByText("late-guest").waitFor();
     expect(faults).toEqual([]);
     await context.close();
@@ -208,14 +188,14 @@ describe("the dashboard", () => {
   });
 
   test("goes on after a reload without the password, gives the session to no page of another port, and forgets it at logout", async () => {
-    const { page, context, faults } = await browser.open();
-    await logIn(page, collector.url, ADMIN);
+    const { page, context, faults } = await deployment.browser.open();
+    await logIn(page, deployment.collector.url, ADMIN);
     for (const key of ["g", "d"]) await page.keyboard.press(key);
     await page.getByRole("grid", { name: "Devices" }).waitFor();
     await page.reload();
     await page.getByRole("grid", { name: "Devices" }).waitFor();
     expect(await page.evaluate("document.cookie + Object.values(localStorage).filter((text) => text.includes('eyJ')).join()")).toBe("");
-    expect((await context.cookies(`${collector.url}/api/v1/auth/session`)).map(({ name, path, httpOnly, sameSite }) => [name, path, httpOnly, sameSite]))
+    expect((await context.cookies(`${deployment.collector.url}/api/v1/auth/session`)).map(({ name, path, httpOnly, sameSite }) => [name, path, httpOnly, sameSite]))
       .toEqual([["lanthorn_session", "/api/v1/auth", true, "Strict"]]);
 
     const other = createServer((_request, answer) => answer.setHeader("content-type", "text/html").end("<title>other</title>"));
@@ -224,7 +204,7 @@ describe("the dashboard", () => {
     });
     const attacker = await context.newPage();
     await attacker.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`);
-    const resume = JSON.stringify(`${collector.url}/api/v1/auth/session/resume`);
+    const resume = JSON.stringify(`${deployment.collector.url}/api/v1/auth/session/resume`);
     expect(await attacker.evaluate(`fetch(${resume}, { method: "POST", credentials: "include" }).then((answer) => answer.text(), () => "nothing")`)).toBe("nothing");
     await attacker.close();
     other.close();
@@ -239,8 +219,8 @@ describe("the dashboard", () => {
   });
 
   test("keeps what was there, with its date, while the collector does not answer", async () => {
-    const { page, context } = await browser.open();
-    await logIn(page, collector.url, ADMIN);
+    const { page, context } = await deployment.browser.open();
+    await logIn(page, deployment.collector.url, ADMIN);
     await page.keyboard.press("g");
     await page.keyboard.press("d");
     await page.getByRole("grid").getByText("night-printer").waitFor();
@@ -254,10 +234,10 @@ describe("the dashboard", () => {
   });
 
   test("works below a path of a proxy, at each of its addresses", async () => {
-    const proxy = await openProxy("/tools/lanthorn", collector.url);
-    const { page, context, faults } = await browser.open();
+    const proxy = await openProxy("/tools/lanthorn", deployment.collector.url);
+    const { page, context, faults } = await deployment.browser.open();
     const base = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/tools/lanthorn`;
-    const { data: [device] } = await collector.rest.listDevices({ search: MAC });
+    const { data: [device] } = await deployment.collector.rest.listDevices({ search: MAC });
     await logIn(page, `${base}/devices/${device?.id}`, ADMIN);
     await page.getByRole("heading", { name: "night-printer", level: 1 }).waitFor();
     await page.getByRole("link", { name: "All devices" }).click();

@@ -1,38 +1,21 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Collector, startCollector } from "../system/deployment.ts";
+import { beforeAll, expect, test } from "vitest";
 import { findFaults } from "./axe.ts";
-import { type RealBrowser, startBrowser } from "./browser.ts";
+import { ADMIN, useDeployment } from "./deployment.ts";
 import { logIn, pressOn, settle } from "./pages.ts";
 
-const ADMIN = { username: "admin", password: "only for this test" };
-
-let folder: string;
-let collector: Collector;
-let browser: RealBrowser;
+const deployment = useDeployment();
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "lanthorn-views-"));
-  collector = await startCollector({ dataDir: join(folder, "collector"), host: "127.0.0.1", env: { LANTHORN_ADMIN_PASSWORD: ADMIN.password } });
   for (const [at, device_type] of (["printer", "printer", "printer", "server", "access_point"] as const).entries()) {
-    const { id } = await collector.rest.createDevice({ ip: `10.9.2.${at + 1}`, hostname: `${device_type}-${at}`.replace("_", "-"), device_type });
-    if (device_type === "server") await collector.rest.updateDevice(id, { vendor: "Acme_Corp" });
+    const { id } = await deployment.collector.rest.createDevice({ ip: `10.9.2.${at + 1}`, hostname: `${device_type}-${at}`.replace("_", "-"), device_type });
+    if (device_type === "server") await deployment.collector.rest.updateDevice(id, { vendor: "Acme_Corp" });
   }
-  browser = await startBrowser();
-});
-
-afterAll(async () => {
-  await browser?.close();
-  await collector?.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 test("a filter is saved as a view by keyboard, made the default, begun with, and removed", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   const open = async () => {
     for (const key of ["g", "d"]) await page.keyboard.press(key);
     await settle(page, /^Devices/);
@@ -50,9 +33,9 @@ test("a filter is saved as a view by keyboard, made the default, begun with, and
   await pressOn(page.getByRole("button", { name: "Make default: <b>Printers</b>" }));
   await page.getByRole("button", { name: "No default: <b>Printers</b>" }).waitFor();
   expect(await findFaults(page, "views")).toEqual([]);
-  const [view] = (await collector.rest.listViews({ list: "devices" })).data;
+  const [view] = (await deployment.collector.rest.listViews({ list: "devices" })).data;
   expect(view).toMatchObject({ name: "<b>Printers</b>", filter: "type:printer", shared: true });
-  expect((await collector.rest.readPreferences()).default_views.devices).toBe(view?.id);
+  expect((await deployment.collector.rest.readPreferences()).default_views.devices).toBe(view?.id);
   await page.keyboard.press("Escape");
   for (const key of ["g", "o"]) await page.keyboard.press(key);
   await settle(page, /^Overview/);
@@ -62,14 +45,14 @@ test("a filter is saved as a view by keyboard, made the default, begun with, and
   await pressOn(page.getByRole("button", { name: "Remove <b>Printers</b>" }));
   await pressOn(page.getByRole("button", { name: "Remove", exact: true }));
   await page.getByText("No view is saved yet.").waitFor();
-  expect((await collector.rest.listViews()).data).toEqual([]);
+  expect((await deployment.collector.rest.listViews()).data).toEqual([]);
   expect(faults).toEqual([]);
   await context.close();
 });
 
 test("a facet's count is the list's total once it is clicked, and a second click takes it out again", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   for (const key of ["g", "d"]) await page.keyboard.press(key);
   await settle(page, /^Devices/);
   await page.getByText("Types, states and vendors").click();
@@ -89,10 +72,10 @@ test("a facet's count is the list's total once it is clicked, and a second click
 });
 
 test("a view whose filter is not understood is said to be so, with what to do, in the list of views and where it is the default", async () => {
-  const { page, context, faults } = await browser.open();
-  const view = await collector.rest.createView({ list: "devices", name: "Toasters", filter: "type:printer" });
-  await collector.rest.updatePreferences({ default_views: { devices: view.id } });
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  const view = await deployment.collector.rest.createView({ list: "devices", name: "Toasters", filter: "type:printer" });
+  await deployment.collector.rest.updatePreferences({ default_views: { devices: view.id } });
+  await logIn(page, deployment.collector.url, ADMIN);
   const newer = { ...view, filter: "type:toaster" };
   // As a collector answers that was updated while the page was open.
   await page.route(/\/api\/v1\/views\?/, (route) => route.fulfill({ json: { data: [newer], meta: { total: 1, page: 1, per_page: 1000, next_cursor: null } } }));
@@ -117,8 +100,8 @@ test("a view whose filter is not understood is said to be so, with what to do, i
 });
 
 test("columns are chosen and ordered by keyboard, kept for the next browser, in the address, and in a view", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   const open = async (of: Page) => {
     for (const key of ["g", "d"]) await of.keyboard.press(key);
     await settle(of, /^Devices/);
@@ -136,7 +119,7 @@ test("columns are chosen and ordered by keyboard, kept for the next browser, in 
   const chosen = ["Name", "Type", "IP address", "Site"];
   await expect.poll(() => heads(page)).toEqual(chosen);
   expect(new URL(page.url()).searchParams.get("columns")).toBe("name,type,ip,site");
-  expect((await collector.rest.readPreferences()).columns.devices).toEqual(["name", "type", "ip", "site"]);
+  expect((await deployment.collector.rest.readPreferences()).columns.devices).toEqual(["name", "type", "ip", "site"]);
   expect(await findFaults(page, "own columns")).toEqual([]);
   await page.keyboard.press("v");
   await page.getByLabel("Save it as").fill("Types");
@@ -144,8 +127,8 @@ test("columns are chosen and ordered by keyboard, kept for the next browser, in 
   await page.getByText("Saved: Types").waitFor();
   await page.keyboard.press("Escape");
 
-  const other = await browser.open();
-  await logIn(other.page, collector.url, ADMIN);
+  const other = await deployment.browser.open();
+  await logIn(other.page, deployment.collector.url, ADMIN);
   await open(other.page);
   await expect.poll(() => heads(other.page)).toEqual(chosen);
   await other.page.keyboard.press("c");
@@ -154,23 +137,23 @@ test("columns are chosen and ordered by keyboard, kept for the next browser, in 
   await other.page.keyboard.press("v");
   await pressOn(other.page.getByRole("button", { name: "Types", exact: true }));
   await expect.poll(() => heads(other.page)).toEqual(chosen);
-  for (const { id } of (await collector.rest.listViews()).data) await collector.rest.deleteView(id);
+  for (const { id } of (await deployment.collector.rest.listViews()).data) await deployment.collector.rest.deleteView(id);
   expect([faults, other.faults]).toEqual([[], []]);
   await context.close();
   await other.context.close();
 });
 
 test("rows change where they are and stay there; a device that comes or goes waits for a click", async () => {
-  const { page, context, faults } = await browser.open();
+  const { page, context, faults } = await deployment.browser.open();
   await page.clock.install();
-  await logIn(page, collector.url, ADMIN);
+  await logIn(page, deployment.collector.url, ADMIN);
   for (const key of ["g", "d"]) await page.keyboard.press(key);
   await settle(page, /^Devices/);
   const rows = page.getByRole("row").filter({ has: page.getByRole("gridcell") });
   await rows.first().getByText("printer-0").waitFor();
-  const { data: [known] } = await collector.rest.listDevices({ search: "printer-1" });
-  await collector.rest.updateDevice(known?.id ?? "", { hostname: "renamed-1" });
-  const { id } = await collector.rest.createDevice({ ip: "10.9.1.1", hostname: "newcomer" });
+  const { data: [known] } = await deployment.collector.rest.listDevices({ search: "printer-1" });
+  await deployment.collector.rest.updateDevice(known?.id ?? "", { hostname: "renamed-1" });
+  const { id } = await deployment.collector.rest.createDevice({ ip: "10.9.1.1", hostname: "newcomer" });
   // The next time that the list is asked for by itself.
   await page.clock.fastForward(31_000);
   const show = page.getByRole("button", { name: "1 new: show" });
@@ -182,7 +165,7 @@ test("rows change where they are and stay there; a device that comes or goes wai
   await page.getByText("6 devices", { exact: true }).waitFor();
   await rows.first().getByText("newcomer").waitFor();
   expect(await show.count()).toBe(0);
-  await collector.rest.deleteDevice(id);
+  await deployment.collector.rest.deleteDevice(id);
   await page.clock.fastForward(31_000);
   await page.getByRole("button", { name: "1 gone: show" }).waitFor();
   await rows.first().getByText("newcomer").waitFor();
@@ -193,8 +176,8 @@ test("rows change where they are and stay there; a device that comes or goes wai
 });
 
 test("the filter is completed while it is written: words of the language, their values, and what devices have", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   for (const key of ["g", "d"]) await page.keyboard.press(key);
   await settle(page, /^Devices/);
   await page.keyboard.press("/");

@@ -1,40 +1,19 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { waitFor } from "../lab/wait-for.ts";
-import { type Collector, startCollector } from "../system/deployment.ts";
-import type { SimulatedProbe } from "../system/simulated-probe.ts";
-import { type RealBrowser, startBrowser } from "./browser.ts";
+import { ADMIN, useDeployment } from "./deployment.ts";
 import { logIn, settleFilter } from "./pages.ts";
-import { found, sayHostile } from "./world.ts";
+import { found } from "./world.ts";
 
-const ADMIN = { username: "admin", password: "only for this test" };
-
-let folder: string;
-let collector: Collector;
-let browser: RealBrowser;
-let probe: SimulatedProbe;
+const deployment = useDeployment({ probe: {} });
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "lanthorn-many-devices-"));
-  collector = await startCollector({ dataDir: join(folder, "collector"), host: "127.0.0.1", env: { LANTHORN_ADMIN_PASSWORD: ADMIN.password } });
-  probe = await sayHostile(collector);
-  for (let index = 0; index < 200; index += 1) probe.say(found(`10.9.40.${index}`, `02:00:5e:10:40:${index.toString(16).padStart(2, "0")}`, `batch-${index}`));
-  await waitFor("200 devices", () => (probe.acknowledged() === probe.said() ? true : null));
-  browser = await startBrowser();
-});
-
-afterAll(async () => {
-  await browser?.close();
-  probe?.close();
-  await collector?.stop();
-  rmSync(folder, { recursive: true, force: true });
+  for (let index = 0; index < 200; index += 1) deployment.probe.say(found(`10.9.40.${index}`, `02:00:5e:10:40:${index.toString(16).padStart(2, "0")}`, `batch-${index}`));
+  await waitFor("200 devices", () => (deployment.probe.acknowledged() === deployment.probe.said() ? true : null));
 });
 
 test("tags 200 devices by filter, by keyboard alone: as many as the list counts", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   for (const key of ["g", "d"]) await page.keyboard.press(key);
   await page.getByRole("grid", { name: "Devices" }).waitFor();
   await page.keyboard.press("/");
@@ -48,28 +27,28 @@ test("tags 200 devices by filter, by keyboard alone: as many as the list counts"
   await page.keyboard.type("third-floor");
   await page.keyboard.press("Enter");
   await page.getByText("200 changed, 0 were so already.").waitFor();
-  expect((await collector.rest.listDevices({ tag: "third-floor" })).meta.total).toBe(200);
+  expect((await deployment.collector.rest.listDevices({ tag: "third-floor" })).meta.total).toBe(200);
   await page.keyboard.press("Enter");
 
   await page.keyboard.press("b");
   await page.getByRole("heading", { name: "Change 200 devices" }).waitFor();
-  await collector.rest.createDevice({ ip: "10.9.41.1", hostname: "batch-late" });
+  await deployment.collector.rest.createDevice({ ip: "10.9.41.1", hostname: "batch-late" });
   await page.keyboard.type("too-late");
   await page.keyboard.press("Enter");
   await page.getByRole("alert").first().waitFor();
-  expect((await collector.rest.listDevices({ tag: "too-late" })).meta.total).toBe(0);
+  expect((await deployment.collector.rest.listDevices({ tag: "too-late" })).meta.total).toBe(0);
   expect(faults).toEqual([]);
   await context.close();
 });
 
 test("a filter begins at its top, by one request, wherever the list before it was looked at", async () => {
-  const { page, context } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   for (const key of ["g", "d"]) await page.keyboard.press(key);
   const grid = page.getByRole("grid", { name: "Devices" });
   await grid.focus();
   await page.keyboard.press("End");
-  const { total } = (await collector.rest.listDevices({ per_page: 1 })).meta;
+  const { total } = (await deployment.collector.rest.listDevices({ per_page: 1 })).meta;
   await grid.locator(`[aria-rowindex="${total + 1}"] a`).waitFor();
   const asked: string[] = [];
   page.on("request", (request) => request.url().includes("search=batch") && asked.push(request.url()));

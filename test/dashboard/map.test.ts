@@ -1,42 +1,18 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { MapPinsUpdate } from "@lanthorn/contract";
 import type { Page, Route } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Collector, startCollector } from "../system/deployment.ts";
-import type { SimulatedProbe } from "../system/simulated-probe.ts";
+import { beforeAll, expect, test } from "vitest";
 import { findFaults } from "./axe.ts";
-import { type RealBrowser, startBrowser } from "./browser.ts";
+import { ADMIN, VIEWER, useDeployment } from "./deployment.ts";
 import { logIn, settle } from "./pages.ts";
-import { sayHostile } from "./world.ts";
 
-const ADMIN = { username: "admin", password: "only for this test" };
-const VIEWER = { username: "night-shift", password: "only for this test too" };
-
-let folder: string;
-let collector: Collector;
-let browser: RealBrowser;
-let probe: SimulatedProbe;
+const deployment = useDeployment({ probe: {} });
 let siteId: string;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "lanthorn-map-"));
-  collector = await startCollector({ dataDir: join(folder, "collector"), host: "127.0.0.1", env: { LANTHORN_ADMIN_PASSWORD: ADMIN.password } });
-  await collector.rest.createUser({ ...VIEWER, role: "viewer" });
-  probe = await sayHostile(collector);
-  siteId = (await collector.rest.listSites()).data[0]?.id ?? "";
-  browser = await startBrowser();
+  siteId = (await deployment.collector.rest.listSites()).data[0]?.id ?? "";
 });
 
-afterAll(async () => {
-  await browser?.close();
-  probe?.close();
-  await collector?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const pins = async () => (await collector.rest.readMapPins(siteId)).pins;
+const pins = async () => (await deployment.collector.rest.readMapPins(siteId)).pins;
 const openMap = async (page: Page) => {
   for (const key of ["g", "m"]) await page.keyboard.press(key);
   await settle(page, /^Map/);
@@ -44,8 +20,8 @@ const openMap = async (page: Page) => {
 };
 
 test("pin the map: by keyboard alone a station is pinned, moved and unpinned; what others pin meanwhile stays", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   const station = await openMap(page);
   await station.press("Enter");
   await page.getByRole("button", { name: "Pin here" }).waitFor();
@@ -55,7 +31,7 @@ test("pin the map: by keyboard alone a station is pinned, moved and unpinned; wh
   const [pin = { node: "", x: 0, y: 0 }] = await pins();
   expect(await station.getAttribute("transform")).toBe(before);
   const other = { node: "somebody else's", x: 7, y: 8 };
-  await collector.rest.updateMapPins(siteId, { pins: [pin, other] });
+  await deployment.collector.rest.updateMapPins(siteId, { pins: [pin, other] });
   for (const key of ["ArrowRight", "ArrowRight", "ArrowDown"]) await page.keyboard.press(key);
   const moved = { ...pin, x: pin.x + 40, y: pin.y + 20 };
   await page.getByText(`Pinned at ${moved.x}, ${moved.y}`).waitFor();
@@ -68,14 +44,14 @@ test("pin the map: by keyboard alone a station is pinned, moved and unpinned; wh
   await page.getByRole("button", { name: "Unpin" }).waitFor();
   await page.keyboard.press("p");
   await expect.poll(pins).toEqual([other]);
-  await collector.rest.updateMapPins(siteId, { pins: [] });
+  await deployment.collector.rest.updateMapPins(siteId, { pins: [] });
   expect(faults).toEqual([]);
   await context.close();
 });
 
 test("while a save waits for its answer no other one begins, also when the page is left: the newest place stays", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   const station = await openMap(page);
   await station.press("Enter");
   const saves: Route[] = [];
@@ -100,14 +76,14 @@ test("while a save waits for its answer no other one begins, also when the page 
   await expect.poll(() => saves).toHaveLength(2);
   expect((await saves[1]?.request().response())?.status()).toBe(200);
   expect([sent(), await pins()]).toEqual([[[pin], [moved]], [moved]]);
-  await collector.rest.updateMapPins(siteId, { pins: [] });
+  await deployment.collector.rest.updateMapPins(siteId, { pins: [] });
   expect(faults).toEqual([]);
   await context.close();
 });
 
 test("pins that cannot be read are an error that is said, and read by trying again", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   await page.route("**/topology/pins/*", (route) => route.fulfill({ status: 403, json: { error: { code: "FORBIDDEN", message: "not now", request_id: "1", details: null } } }));
   const station = await openMap(page);
   await station.press("Enter");
@@ -123,8 +99,8 @@ test("pins that cannot be read are an error that is said, and read by trying aga
 });
 
 test("a station that is dragged is pinned where it is let go, without being chosen; a viewer sees it there and cannot move it", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   const station = await openMap(page);
   const box = await station.boundingBox() ?? { x: 0, y: 0 };
   await page.mouse.move(box.x + 20, box.y + 20);
@@ -135,8 +111,8 @@ test("a station that is dragged is pinned where it is let go, without being chos
   await page.getByRole("button", { name: "pinned" }).waitFor();
   expect(await page.getByRole("region", { name: "What is chosen" }).count()).toBe(0);
   await context.close();
-  const seen = await browser.open();
-  await logIn(seen.page, collector.url, VIEWER);
+  const seen = await deployment.browser.open();
+  await logIn(seen.page, deployment.collector.url, VIEWER);
   await openMap(seen.page);
   const pinned = seen.page.getByRole("button", { name: "pinned" });
   const place = await pinned.getAttribute("transform");

@@ -1,50 +1,36 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Collector, startCollector } from "../system/deployment.ts";
-import { type RealBrowser, startBrowser } from "./browser.ts";
+import { expect, test } from "vitest";
+import { ADMIN, useDeployment } from "./deployment.ts";
 import { logIn, pressOn } from "./pages.ts";
 
-const ADMIN = { username: "admin", password: "only for this test" };
 /** More than a browser needs for its first page. */
 const PER_MINUTE = 60;
-
-let folder: string;
-let collector: Collector;
-let browser: RealBrowser;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "lanthorn-page-files-"));
-  const file = join(folder, "collector.toml");
-  writeFileSync(file, `[rate_limits.pages]\nper_minute = ${PER_MINUTE}\n`);
-  collector = await startCollector({ dataDir: join(folder, "collector"), host: "127.0.0.1", file, env: { LANTHORN_ADMIN_PASSWORD: ADMIN.password } });
-  browser = await startBrowser();
-});
-
-afterAll(async () => {
-  await browser?.close();
-  await collector?.stop();
-  rmSync(folder, { recursive: true, force: true });
+const deployment = useDeployment({
+  async configure(folder) {
+    const file = join(folder, "collector.toml");
+    writeFileSync(file, `[rate_limits.pages]\nper_minute = ${PER_MINUTE}\n`);
+    return { file };
+  },
 });
 
 /** Others behind the browser's address take all that is left of the minute. */
 async function askForAll(): Promise<void> {
-  for (let asked = 0; asked <= PER_MINUTE; asked += 1) if ((await fetch(`${collector.url}/assets/none`)).status === 429) return;
+  for (let asked = 0; asked <= PER_MINUTE; asked += 1) if ((await fetch(`${deployment.collector.url}/assets/none`)).status === 429) return;
   throw new Error("nothing is refused");
 }
 
 test("a page whose files are refused says so and comes by its button when they are given, without a reload; who opens the dashboard meanwhile reads why it does not", async () => {
-  const { page, context, faults } = await browser.open();
+  const { page, context, faults } = await deployment.browser.open();
   const refused: string[] = [];
   page.on("response", (response) => response.status() === 429 && refused.push(new URL(response.url()).pathname));
-  await logIn(page, collector.url, ADMIN);
+  await logIn(page, deployment.collector.url, ADMIN);
   await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
   await page.evaluate("globalThis.isSame = true");
   await askForAll();
 
-  const other = await browser.open();
-  expect((await other.page.goto(collector.url))?.status()).toBe(429);
+  const other = await deployment.browser.open();
+  expect((await other.page.goto(deployment.collector.url))?.status()).toBe(429);
   await other.page.getByRole("heading", { name: "Too many requests" }).waitFor();
   expect(await other.page.locator("body").innerText()).toMatch(/This page tries again by itself in \d+ seconds?\./);
   await other.context.close();

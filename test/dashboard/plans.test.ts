@@ -1,41 +1,18 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Collector, startCollector } from "../system/deployment.ts";
-import type { SimulatedProbe } from "../system/simulated-probe.ts";
+import { beforeAll, expect, test } from "vitest";
 import { findFaults } from "./axe.ts";
-import { type RealBrowser, startBrowser } from "./browser.ts";
+import { ADMIN, VIEWER, useDeployment } from "./deployment.ts";
 import { logIn, pressOn, settle } from "./pages.ts";
-import { HOSTILE, sayHostile } from "./world.ts";
+import { HOSTILE } from "./world.ts";
 
-const ADMIN = { username: "admin", password: "only for this test" };
-const VIEWER = { username: "night-shift", password: "only for this test too" };
 const NAME = HOSTILE[0] ?? "";
-
-let folder: string;
-let collector: Collector;
-let browser: RealBrowser;
-let probe: SimulatedProbe;
+const deployment = useDeployment({ probe: {} });
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "lanthorn-plans-"));
-  collector = await startCollector({ dataDir: join(folder, "collector"), host: "127.0.0.1", env: { LANTHORN_ADMIN_PASSWORD: ADMIN.password } });
-  await collector.rest.createUser({ ...VIEWER, role: "viewer" });
-  const { id } = await collector.rest.createDevice({ ip: "10.9.1.200", hostname: "access-9", device_type: "switch" });
+  const { id } = await deployment.collector.rest.createDevice({ ip: "10.9.1.200", hostname: "access-9", device_type: "switch" });
   for (const [vlan, secret] of [[10, "first-secret"], [20, "second-secret"]]) {
-    await collector.rest.uploadDeviceConfiguration(id, { content: `interface Gi1/0/1\n description ${NAME}\n switchport access vlan ${vlan}\nsnmp-server community ${secret} RO\n`, changed_by: NAME, comment: NAME });
+    await deployment.collector.rest.uploadDeviceConfiguration(id, { content: `interface Gi1/0/1\n description ${NAME}\n switchport access vlan ${vlan}\nsnmp-server community ${secret} RO\n`, changed_by: NAME, comment: NAME });
   }
-  probe = await sayHostile(collector);
-  browser = await startBrowser();
-});
-
-afterAll(async () => {
-  await browser?.close();
-  probe?.close();
-  await collector?.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const go = async (page: Page, key: string, title: RegExp) => {
@@ -44,9 +21,9 @@ const go = async (page: Page, key: string, title: RegExp) => {
 };
 
 test("a prefix is planned and its next address recorded by keyboard alone, and who has another address than recorded is shown", async () => {
-  const { page, context, faults } = await browser.open();
-  await collector.rest.createIpamAddress({ ip: "10.9.0.66", status: "assigned", mac: "02:00:5e:10:00:99", hostname: "", description: "", site_id: (await collector.rest.listSites()).data[0]?.id ?? "" });
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await deployment.collector.rest.createIpamAddress({ ip: "10.9.0.66", status: "assigned", mac: "02:00:5e:10:00:99", hostname: "", description: "", site_id: (await deployment.collector.rest.listSites()).data[0]?.id ?? "" });
+  await logIn(page, deployment.collector.url, ADMIN);
   await go(page, "n", /^IPAM/);
   await page.getByText("another MAC than the recorded one").waitFor();
   await page.keyboard.press("n");
@@ -63,7 +40,7 @@ test("a prefix is planned and its next address recorded by keyboard alone, and w
   await pressOn(page.getByRole("button", { name: "Record the next free address" }));
   await page.getByText("Recorded: 10.9.0.1").waitFor();
   await settle(page, /^Prefix/);
-  expect((await collector.rest.listIpamAddresses()).data.map(({ ip }) => ip)).toContain("10.9.0.1");
+  expect((await deployment.collector.rest.listIpamAddresses()).data.map(({ ip }) => ip)).toContain("10.9.0.1");
   expect(await findFaults(page, "prefix")).toEqual([]);
   expect(await page.locator("main img").count()).toBe(0);
   expect(faults).toEqual([]);
@@ -71,8 +48,8 @@ test("a prefix is planned and its next address recorded by keyboard alone, and w
 });
 
 test("what differs between two versions of a configuration is read, its secrets only after they are asked for, which is recorded", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   await go(page, "f", /^Configurations/);
   await page.getByRole("link", { name: "access-9" }).focus();
   await page.keyboard.press("Enter");
@@ -81,15 +58,15 @@ test("what differs between two versions of a configuration is read, its secrets 
   expect(await findFaults(page, "configuration")).toEqual([]);
   await pressOn(page.getByRole("button", { name: "Show secrets" }));
   await page.getByText("second-secret").waitFor();
-  expect((await collector.rest.listAuditRecords({ actor: "admin" })).data.filter(({ action }) => action.includes("reveal"))).toHaveLength(1);
+  expect((await deployment.collector.rest.listAuditRecords({ actor: "admin" })).data.filter(({ action }) => action.includes("reveal"))).toHaveLength(1);
   expect(await page.locator("main img").count()).toBe(0);
   expect(faults).toEqual([]);
   await context.close();
 });
 
 test("a baseline is approved with a reason and frozen by keyboard alone", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   await go(page, "r", /^Baselines/);
   await pressOn(page.getByRole("button", { name: /^Approve/ }).first());
   await page.getByLabel("Reason").focus();
@@ -98,7 +75,7 @@ test("a baseline is approved with a reason and frozen by keyboard alone", async 
   await page.getByRole("row").filter({ hasText: "admin, " }).first().waitFor();
   await pressOn(page.getByRole("button", { name: /^Freeze/ }).first());
   await page.getByRole("button", { name: /^Unfreeze/ }).waitFor();
-  expect((await collector.rest.listBaselines({ state: "frozen" })).data).toHaveLength(1);
+  expect((await deployment.collector.rest.listBaselines({ state: "frozen" })).data).toHaveLength(1);
   expect(await findFaults(page, "baselines")).toEqual([]);
   expect(await page.locator("main img").count()).toBe(0);
   expect(faults).toEqual([]);
@@ -106,10 +83,10 @@ test("a baseline is approved with a reason and frozen by keyboard alone", async 
 });
 
 test("a viewer reads plans, configurations and baselines, and is offered nothing that would be refused", async () => {
-  const { page, context, faults } = await browser.open();
+  const { page, context, faults } = await deployment.browser.open();
   const refused: string[] = [];
   page.on("response", (response) => response.status() >= 400 && refused.push(`${response.status()} ${response.url()}`));
-  await logIn(page, collector.url, VIEWER);
+  await logIn(page, deployment.collector.url, VIEWER);
   await go(page, "n", /^IPAM/);
   await go(page, "r", /^Baselines/);
   await go(page, "f", /^Configurations/);

@@ -1,33 +1,16 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Collector, startCollector } from "../system/deployment.ts";
+import { beforeAll, expect, test } from "vitest";
 import { findFaults } from "./axe.ts";
-import { type RealBrowser, startBrowser } from "./browser.ts";
+import { ADMIN, useDeployment } from "./deployment.ts";
 import { logIn, pressOn } from "./pages.ts";
 
-const ADMIN = { username: "admin", password: "only for this test" };
-
-let folder: string;
-let collector: Collector;
-let browser: RealBrowser;
+const deployment = useDeployment();
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "lanthorn-sameness-"));
-  collector = await startCollector({ dataDir: join(folder, "collector"), host: "127.0.0.1", env: { LANTHORN_ADMIN_PASSWORD: ADMIN.password } });
-  for (const index of [1, 2]) await collector.rest.createDevice({ ip: `10.9.4.${index}`, mac: `02:00:5e:10:04:0${index}`, hostname: "<b>twin</b>" });
-  browser = await startBrowser();
+  for (const index of [1, 2]) await deployment.collector.rest.createDevice({ ip: `10.9.4.${index}`, mac: `02:00:5e:10:04:0${index}`, hostname: "<b>twin</b>" });
 });
 
-afterAll(async () => {
-  await browser?.close();
-  await collector?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const total = async () => (await collector.rest.listDevices()).meta.total;
+const total = async () => (await deployment.collector.rest.listDevices()).meta.total;
 
 async function openDevice(page: Page, ip: string): Promise<void> {
   await page.keyboard.press("Control+k");
@@ -38,8 +21,8 @@ async function openDevice(page: Page, ip: string): Promise<void> {
 }
 
 test("two devices that look alike are merged and split again by keyboard, and one's interface becomes a device of its own", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   await openDevice(page, "10.9.4.2");
   await page.getByText("the name <b>twin</b>").waitFor();
   await pressOn(page.getByRole("button", { name: "Merge with <b>twin</b>" }));
@@ -57,8 +40,8 @@ test("two devices that look alike are merged and split again by keyboard, and on
   await page.getByRole("link", { name: "<b>twin</b>" }).last().press("Enter");
   await page.getByRole("dialog").waitFor({ state: "detached" });
 
-  const { data: [kept, other] } = await collector.rest.listDevices();
-  await collector.rest.mergeDevices(kept?.id ?? "", { with: other?.id ?? "" });
+  const { data: [kept, other] } = await deployment.collector.rest.listDevices();
+  await deployment.collector.rest.mergeDevices(kept?.id ?? "", { with: other?.id ?? "" });
   await page.reload();
   await page.getByRole("navigation", { name: "Pages" }).waitFor();
   await openDevice(page, "10.9.4.1");

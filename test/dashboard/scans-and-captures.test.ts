@@ -1,42 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
 import { waitFor } from "../lab/wait-for.ts";
-import { type Collector, startCollector } from "../system/deployment.ts";
-import type { SimulatedProbe } from "../system/simulated-probe.ts";
 import { findFaults } from "./axe.ts";
-import { type RealBrowser, startBrowser } from "./browser.ts";
+import { ADMIN, VIEWER, useDeployment } from "./deployment.ts";
 import { logIn, tabTo } from "./pages.ts";
 import { LAN } from "./working-probe.ts";
-import { sayHostile } from "./world.ts";
 
-const ADMIN = { username: "admin", password: "only for this test" };
-const VIEWER = { username: "night-shift", password: "only for this test too" };
-
-let folder: string;
-let collector: Collector;
-let browser: RealBrowser;
-let probe: SimulatedProbe;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "lanthorn-dashboard-scans-"));
-  collector = await startCollector({ dataDir: join(folder, "collector"), host: "127.0.0.1", env: { LANTHORN_ADMIN_PASSWORD: ADMIN.password } });
-  await collector.rest.createUser({ ...VIEWER, role: "viewer" });
-  probe = await sayHostile(collector);
-  browser = await startBrowser();
-});
-
-afterAll(async () => {
-  await browser?.close();
-  probe?.close();
-  await collector?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const deployment = useDeployment({ probe: {} });
 
 test("a scan is started and read by keyboard alone: first it says what it will send where, at last what differs from the scan before", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   for (const key of ["g", "c"]) await page.keyboard.press(key);
   await page.getByText("No scan yet").waitFor();
   await page.keyboard.press("n");
@@ -70,8 +44,8 @@ test("a scan is started and read by keyboard alone: first it says what it will s
 });
 
 test("a capture is started with a filter, stopped, downloaded and deleted by keyboard alone", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   const press = async (name: string | RegExp) => {
     await tabTo(page, page.getByRole("button", { name }).last());
     await page.keyboard.press("Enter");
@@ -105,19 +79,19 @@ test("a capture is started with a filter, stopped, downloaded and deleted by key
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
   await page.getByText("No capture yet").waitFor();
-  expect((await collector.rest.listPcaps()).meta.total).toBe(0);
+  expect((await deployment.collector.rest.listPcaps()).meta.total).toBe(0);
   expect(faults).toEqual([]);
   await context.close();
 });
 
 test("a site that demands a reason gets it, and the audit log has it", async () => {
-  const [site] = (await collector.rest.listSites()).data;
-  await collector.rest.updateSiteCaptures(site?.id ?? "", { require_reason: true });
-  const { id } = await collector.rest.startPcap({ filter: "arp" });
-  await collector.rest.stopPcap(id);
-  await waitFor("the file", async () => ((await collector.rest.readPcap(id)).state === "ready" ? true : null));
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const [site] = (await deployment.collector.rest.listSites()).data;
+  await deployment.collector.rest.updateSiteCaptures(site?.id ?? "", { require_reason: true });
+  const { id } = await deployment.collector.rest.startPcap({ filter: "arp" });
+  await deployment.collector.rest.stopPcap(id);
+  await waitFor("the file", async () => ((await deployment.collector.rest.readPcap(id)).state === "ready" ? true : null));
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   for (const key of ["g", "p"]) await page.keyboard.press(key);
   await tabTo(page, page.getByRole("button", { name: /^Download/ }));
   await page.keyboard.press("Enter");
@@ -126,16 +100,16 @@ test("a site that demands a reason gets it, and the audit log has it", async () 
   const download = page.waitForEvent("download");
   await page.keyboard.press("Enter");
   await download;
-  expect((await collector.rest.listAuditRecords({ action: "pcap.download" })).data.map(({ after }) => after?.["reason"])).toContain("Ticket 4711");
+  expect((await deployment.collector.rest.listAuditRecords({ action: "pcap.download" })).data.map(({ after }) => after?.["reason"])).toContain("Ticket 4711");
   expect(faults).toEqual([]);
   await context.close();
 });
 
 test("a viewer reads scans and captures and is offered nothing that is refused", async () => {
-  const { page, context, faults } = await browser.open();
+  const { page, context, faults } = await deployment.browser.open();
   const refused: string[] = [];
   page.on("response", (response) => response.status() >= 400 && refused.push(`${response.status()} ${response.url()}`));
-  await logIn(page, collector.url, VIEWER);
+  await logIn(page, deployment.collector.url, VIEWER);
   for (const key of ["g", "c"]) await page.keyboard.press(key);
   await page.getByRole("link", { name: LAN }).first().click();
   await page.getByRole("heading", { name: `Scan of ${LAN}`, level: 1 }).waitFor();

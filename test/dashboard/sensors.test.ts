@@ -1,38 +1,13 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Collector, startCollector } from "../system/deployment.ts";
-import type { SimulatedProbe } from "../system/simulated-probe.ts";
+import { expect, test } from "vitest";
 import { findFaults } from "./axe.ts";
-import { type RealBrowser, startBrowser } from "./browser.ts";
+import { ADMIN, useDeployment } from "./deployment.ts";
 import { logIn, pressOn } from "./pages.ts";
-import { sayHostile } from "./world.ts";
 
-const ADMIN = { username: "admin", password: "only for this test" };
-
-let folder: string;
-let collector: Collector;
-let browser: RealBrowser;
-let probe: SimulatedProbe;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "lanthorn-dashboard-sensors-"));
-  collector = await startCollector({ dataDir: join(folder, "collector"), host: "127.0.0.1", env: { LANTHORN_ADMIN_PASSWORD: ADMIN.password } });
-  probe = await sayHostile(collector);
-  browser = await startBrowser();
-});
-
-afterAll(async () => {
-  await browser?.close();
-  probe?.close();
-  await collector?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const deployment = useDeployment({ probe: {} });
 
 async function open() {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   for (const key of ["g", "e"]) await page.keyboard.press(key);
   const press = (name: string | RegExp) => pressOn(page.getByRole("button", { name }).last());
   const tab = async (name: string) => {
@@ -63,7 +38,7 @@ test("a name is checked, enforced, allowed for an hour and decided for good by k
   expect(await findFaults(page, "rule dialog")).toEqual([]);
   await page.keyboard.press("Enter");
   await page.getByText("<b>why</b>").waitFor();
-  expect((await collector.rest.listDnsRules()).data.map(({ name, action }) => [name, action])).toEqual([["casino.example", "block"]]);
+  expect((await deployment.collector.rest.listDnsRules()).data.map(({ name, action }) => [name, action])).toEqual([["casino.example", "block"]]);
 
   await tab("DNS");
   await page.getByRole("textbox", { name: "Name" }).focus();
@@ -73,7 +48,7 @@ test("a name is checked, enforced, allowed for an hour and decided for good by k
   expect(await findFaults(page, "checked name")).toEqual([]);
   await press("Allow for an hour: casino.example");
   await page.getByText(/^allowed until/).waitFor();
-  const [allowance] = (await collector.rest.listDnsAllowances()).data;
+  const [allowance] = (await deployment.collector.rest.listDnsAllowances()).data;
   expect(allowance?.name).toBe("casino.example");
   expect(Date.parse(allowance?.expires_at ?? "") - Date.parse(allowance?.created_at ?? "")).toBeGreaterThan(3_590_000);
   await press("Pause for ten minutes");
@@ -92,7 +67,7 @@ test("a name is checked, enforced, allowed for an hour and decided for good by k
   await press("Remove casino.example");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
-  await expect.poll(async () => (await collector.rest.listDnsRules()).meta.total).toBe(0);
+  await expect.poll(async () => (await deployment.collector.rest.listDnsRules()).meta.total).toBe(0);
   await close();
 });
 
@@ -107,7 +82,7 @@ test("a noisy rule is found with its text, suppressed, and disabled with a reaso
   await page.keyboard.type("normal here");
   await page.keyboard.press("Enter");
   await page.getByText("disabled", { exact: true }).last().waitFor();
-  await expect.poll(async () => (await collector.rest.listIdsOverrides()).data.map(({ value, state, reason }) => [value, state, reason])).toContainEqual(["1:1000001", "disabled", "normal here"]);
+  await expect.poll(async () => (await deployment.collector.rest.listIdsOverrides()).data.map(({ value, state, reason }) => [value, state, reason])).toContainEqual(["1:1000001", "disabled", "normal here"]);
   expect(await page.locator("main img").count()).toBe(0);
   await close();
 });
@@ -125,7 +100,7 @@ test("an anomaly is read with what was measured, and said to be normal by keyboa
   await page.keyboard.type("nightly backup");
   await page.keyboard.press("Enter");
   await page.getByText("somebody said so").waitFor();
-  expect((await collector.rest.listAnomalyFeedback()).data.map(({ kind, reason }) => [kind, reason])).toEqual([["exfiltration", "nightly backup"]]);
+  expect((await deployment.collector.rest.listAnomalyFeedback()).data.map(({ kind, reason }) => [kind, reason])).toEqual([["exfiltration", "nightly backup"]]);
   expect(await page.locator("main img").count()).toBe(0);
   await close();
 });
@@ -151,9 +126,9 @@ test("who touched a decoy is seen, and an exception for guards is added and remo
 });
 
 test("a chart's axis is in the zone that a person has chosen: the site's, UTC, or the browser's", async () => {
-  const { rest, url } = collector;
+  const { rest, url } = deployment.collector;
   const { data: [anomaly] } = await rest.listAnomalies();
-  const { page, context, faults } = await browser.open();
+  const { page, context, faults } = await deployment.browser.open();
   await logIn(page, url, ADMIN);
   const axis = async () => {
     await page.goto(`${url}/sensors/anomalies/${anomaly?.id}`);

@@ -1,39 +1,21 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { generateIdentity } from "../../apps/collector/src/backups/format/age-keys.ts";
-import { type Collector, startCollector } from "../system/deployment.ts";
 import { findFaults } from "./axe.ts";
-import { type RealBrowser, startBrowser } from "./browser.ts";
+import { ADMIN, VIEWER, useDeployment } from "./deployment.ts";
 import { logIn, pressOn } from "./pages.ts";
 import { HOSTILE } from "./world.ts";
 
-const ADMIN = { username: "admin", password: "only for this test" };
-const VIEWER = { username: "night-shift", password: "only for this test too" };
-
-let folder: string;
-let collector: Collector;
-let browser: RealBrowser;
 let recipient: string;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "lanthorn-settings-"));
-  ({ recipient } = await generateIdentity());
-  collector = await startCollector({ dataDir: join(folder, "collector"), host: "127.0.0.1", env: { LANTHORN_ADMIN_PASSWORD: ADMIN.password, LANTHORN_BACKUPS_RECIPIENTS: recipient } });
-  await collector.rest.createUser({ ...VIEWER, role: "viewer" });
-  browser = await startBrowser();
-});
-
-afterAll(async () => {
-  await browser?.close();
-  await collector?.stop();
-  rmSync(folder, { recursive: true, force: true });
+const deployment = useDeployment({
+  async configure() {
+    ({ recipient } = await generateIdentity());
+    return { env: { LANTHORN_BACKUPS_RECIPIENTS: recipient } };
+  },
 });
 
 test("a user is added, changed and removed by keyboard alone, and the audit log shows each with its fields", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   for (const key of ["g", "u"]) await page.keyboard.press(key);
   await page.getByText("(you)").waitFor();
   await page.keyboard.press("n");
@@ -50,7 +32,7 @@ test("a user is added, changed and removed by keyboard alone, and the audit log 
   await page.keyboard.type("day@example.com");
   await page.keyboard.press("Enter");
   await page.getByText("day@example.com").waitFor();
-  expect((await collector.rest.listUsers({ search: "day-shift" })).data).toMatchObject([{ role: "operator", email: "day@example.com" }]);
+  expect((await deployment.collector.rest.listUsers({ search: "day-shift" })).data).toMatchObject([{ role: "operator", email: "day@example.com" }]);
   await pressOn(page.getByRole("button", { name: "Remove day-shift" }));
   for (const key of ["Tab", "Enter"]) await page.keyboard.press(key);
   await change.waitFor({ state: "detached" });
@@ -69,8 +51,8 @@ test("a user is added, changed and removed by keyboard alone, and the audit log 
 });
 
 test("a backup is made, looked at and scheduled by keyboard alone", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   for (const key of ["g", "b"]) await page.keyboard.press(key);
   await page.getByText(recipient).waitFor();
   await page.keyboard.press("n");
@@ -85,14 +67,14 @@ test("a backup is made, looked at and scheduled by keyboard alone", async () => 
   await page.keyboard.type("30 3 * * *");
   await page.keyboard.press("Enter");
   await page.getByText("30 3 * * *").waitFor();
-  expect(await collector.rest.readBackupSettings()).toMatchObject({ schedule: "30 3 * * *", updated_by: "admin" });
+  expect(await deployment.collector.rest.readBackupSettings()).toMatchObject({ schedule: "30 3 * * *", updated_by: "admin" });
   expect(faults).toEqual([]);
   await context.close();
 });
 
 test("a credential is stored, revealed and removed by keyboard alone, and the audit log has the reveal", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   for (const key of ["g", "w"]) await page.keyboard.press(key);
   await page.getByText("No credentials yet").waitFor();
   await page.keyboard.press("n");
@@ -101,12 +83,12 @@ test("a credential is stored, revealed and removed by keyboard alone, and the au
   await page.keyboard.type("only-for-reading");
   await page.keyboard.press("Enter");
   await page.getByText("no probe gets it").waitFor();
-  expect((await collector.rest.listCredentials()).data).toMatchObject([{ name: HOSTILE[0], type: "snmp", parts: ["community"] }]);
+  expect((await deployment.collector.rest.listCredentials()).data).toMatchObject([{ name: HOSTILE[0], type: "snmp", parts: ["community"] }]);
   await pressOn(page.getByRole("button", { name: "Reveal" }));
   expect(await page.getByText("only-for-reading").count()).toBe(0);
   for (const key of ["Tab", "Enter"]) await page.keyboard.press(key);
   expect(await page.getByRole("textbox", { name: "community" }).inputValue()).toBe("only-for-reading");
-  expect((await collector.rest.listAuditRecords({ action: "credential" })).data.map(({ action }) => action)).toEqual(["credential.reveal", "credential.create"]);
+  expect((await deployment.collector.rest.listAuditRecords({ action: "credential" })).data.map(({ action }) => action)).toEqual(["credential.reveal", "credential.create"]);
   expect(await page.locator("main img").count()).toBe(0);
   await page.keyboard.press("Escape");
   await pressOn(page.getByRole("button", { name: "Remove" }));
@@ -117,10 +99,10 @@ test("a credential is stored, revealed and removed by keyboard alone, and the au
 });
 
 test("a viewer reads which scope is missing, and nothing is asked for that would be refused", async () => {
-  const { page, context, faults } = await browser.open();
+  const { page, context, faults } = await deployment.browser.open();
   const refused: string[] = [];
   page.on("response", (response) => response.status() >= 400 && refused.push(`${response.status()} ${response.url()}`));
-  await logIn(page, collector.url, VIEWER);
+  await logIn(page, deployment.collector.url, VIEWER);
   for (const [key, scope] of [["u", "users:read"], ["t", "audit:read"], ["w", "vault:read"]] as const) {
     await page.keyboard.press("g");
     await page.keyboard.press(key);
@@ -134,7 +116,7 @@ test("a viewer reads which scope is missing, and nothing is asked for that would
 });
 
 test("how a person sees things is chosen by keyboard, seen in another browser, and not by who logs in next", async () => {
-  const { page, context, faults } = await browser.open();
+  const { page, context, faults } = await deployment.browser.open();
   const menu = async (of = page) => {
     await pressOn(of.getByRole("button", { name: "You and this browser" }));
     await of.getByRole("dialog", { name: "You and this browser" }).waitFor();
@@ -144,15 +126,15 @@ test("how a person sees things is chosen by keyboard, seen in another browser, a
     return Promise.all(checked.map((radio) => radio.evaluate((element) => element.parentElement?.textContent ?? "")));
   };
   const themeOf = (of = page) => of.evaluate("document.documentElement.dataset.theme ?? null");
-  await logIn(page, collector.url, ADMIN);
+  await logIn(page, deployment.collector.url, ADMIN);
   await menu();
   expect(await chosen()).toEqual(["As the system", "Local", "On"]);
   for (const name of ["Dark", "UTC", "Off"]) await page.getByRole("radio", { name, exact: true }).press("Space");
   await expect.poll(() => chosen()).toEqual(["Dark", "UTC", "Off"]);
-  await expect.poll(() => collector.rest.readPreferences()).toMatchObject({ theme: "dark", zone: "utc", single_keys: false });
+  await expect.poll(() => deployment.collector.rest.readPreferences()).toMatchObject({ theme: "dark", zone: "utc", single_keys: false });
 
-  const other = await browser.open();
-  await logIn(other.page, collector.url, ADMIN);
+  const other = await deployment.browser.open();
+  await logIn(other.page, deployment.collector.url, ADMIN);
   await expect.poll(() => themeOf(other.page)).toBe("dark");
   await other.page.locator("time[title*=UTC]").or(other.page.locator("time").filter({ hasText: "UTC" })).first().waitFor();
   // Single keys do nothing there either.
@@ -172,25 +154,25 @@ test("how a person sees things is chosen by keyboard, seen in another browser, a
   await menu();
   await pressOn(page.getByRole("button", { name: "Log out" }));
   await page.getByRole("heading", { name: "Log in" }).waitFor();
-  await logIn(page, collector.url, VIEWER);
+  await logIn(page, deployment.collector.url, VIEWER);
   await expect.poll(() => themeOf()).toBe(null);
   await menu();
   expect(await chosen()).toEqual(["As the system", "Local", "On"]);
   expect(await page.evaluate("JSON.stringify(localStorage)")).toBe(JSON.stringify({ "lanthorn.theme": "system" }));
-  await collector.rest.updatePreferences({ theme: "system", zone: "local", single_keys: true });
+  await deployment.collector.rest.updatePreferences({ theme: "system", zone: "local", single_keys: true });
   expect([faults, other.faults]).toEqual([[], []]);
   await context.close();
   await other.context.close();
 });
 
 test("a site gets its time zone by keyboard, in which its devices' times are shown to who wants that, and in the browser's where there is none", async () => {
-  const { page, context, faults } = await browser.open();
-  const { data: [site] } = await collector.rest.listSites();
+  const { page, context, faults } = await deployment.browser.open();
+  const { data: [site] } = await deployment.collector.rest.listSites();
   const siteId = site?.id ?? "";
-  const device = await collector.rest.createDevice({ ip: "10.9.6.1", hostname: "clock", site_id: siteId });
-  await collector.rest.updateDevice(device.id, { hostname: "clock-tower" });
-  await collector.rest.updatePreferences({ zone: "site" });
-  await logIn(page, collector.url, ADMIN);
+  const device = await deployment.collector.rest.createDevice({ ip: "10.9.6.1", hostname: "clock", site_id: siteId });
+  await deployment.collector.rest.updateDevice(device.id, { hostname: "clock-tower" });
+  await deployment.collector.rest.updatePreferences({ zone: "site" });
+  await logIn(page, deployment.collector.url, ADMIN);
   for (const key of ["g", "s"]) await page.keyboard.press(key);
   const change = page.getByRole("button", { name: `Change ${site?.name}` });
   await change.press("Enter");
@@ -202,19 +184,19 @@ test("a site gets its time zone by keyboard, in which its devices' times are sho
   await zone.fill("Asia/Tokyo");
   await zone.press("Enter");
   await page.getByText("Asia/Tokyo", { exact: true }).waitFor();
-  expect((await collector.rest.readSite(siteId)).time_zone).toBe("Asia/Tokyo");
+  expect((await deployment.collector.rest.readSite(siteId)).time_zone).toBe("Asia/Tokyo");
 
   const times = async () => {
-    await page.goto(`${collector.url}/devices/${device.id}`);
+    await page.goto(`${deployment.collector.url}/devices/${device.id}`);
     const when = page.locator("section").filter({ hasText: "What changed" }).locator("time").first();
     await when.waitFor();
     return await when.getAttribute("title") ?? "";
   };
   await expect.poll(times).toMatch(/GMT\+9$/);
-  await collector.rest.updateSite(siteId, { time_zone: null });
+  await deployment.collector.rest.updateSite(siteId, { time_zone: null });
   await expect.poll(times).toMatch(/(?:CET|GMT\+1|UTC\+1)$/);
-  await collector.rest.updatePreferences({ zone: "local" });
-  await collector.rest.deleteDevice(device.id);
+  await deployment.collector.rest.updatePreferences({ zone: "local" });
+  await deployment.collector.rest.deleteDevice(device.id);
   expect(faults).toEqual([]);
   await context.close();
 });

@@ -1,30 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Collector, startCollector } from "../system/deployment.ts";
+import { expect, test } from "vitest";
 import { findFaults } from "./axe.ts";
-import { type RealBrowser, startBrowser } from "./browser.ts";
+import { ADMIN, useDeployment } from "./deployment.ts";
 import { logIn, pressOn } from "./pages.ts";
 
-const ADMIN = { username: "admin", password: "only for this test" };
-
-let folder: string;
-let collector: Collector;
-let browser: RealBrowser;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "lanthorn-slow-link-"));
-  collector = await startCollector({ dataDir: join(folder, "collector"), host: "127.0.0.1", env: { LANTHORN_ADMIN_PASSWORD: ADMIN.password } });
-  browser = await startBrowser();
-});
-
-afterAll(async () => {
-  await browser?.close();
-  await collector?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const deployment = useDeployment();
 
 /** Holds the answers of a path back until it is called. */
 async function holdBack(page: Page, path: string): Promise<() => void> {
@@ -51,8 +31,8 @@ async function logOut(page: Page): Promise<void> {
 }
 
 test("a key whose command waits for what a person may do is not lost, and the others need not wait", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   const release = await holdBack(page, "/me");
   await page.reload();
   await page.getByRole("navigation", { name: "Pages" }).waitFor();
@@ -66,7 +46,7 @@ test("a key whose command waits for what a person may do is not lost, and the ot
 });
 
 test("nothing is shown to who logs in before the browser keeps the session, so that a page that is loaded again at once goes on with it", async () => {
-  const { page, context, faults } = await browser.open();
+  const { page, context, faults } = await deployment.browser.open();
   const asked: string[] = [];
   page.on("request", (request) => asked.push(new URL(request.url()).pathname));
   let askedBefore: readonly string[] = [];
@@ -75,17 +55,17 @@ test("nothing is shown to who logs in before the browser keeps the session, so t
     askedBefore = [...asked];
     await route.continue();
   });
-  await logIn(page, collector.url, ADMIN);
+  await logIn(page, deployment.collector.url, ADMIN);
   expect(askedBefore.findLast((path) => path.startsWith("/api/"))).toBe("/api/v1/auth/session");
-  await page.goto(`${collector.url}/devices`);
+  await page.goto(`${deployment.collector.url}/devices`);
   await page.getByRole("heading", { name: "Devices", level: 1 }).waitFor();
   expect(faults).toEqual([]);
   await context.close();
 });
 
 test("a logout is done when the collector has heard of it; until then nothing is shown, and what does not arrive is said", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   const release = await holdBack(page, "/auth/logout");
   await logOut(page);
   await page.getByText("Logging out…").waitFor();
@@ -94,7 +74,7 @@ test("a logout is done when the collector has heard of it; until then nothing is
   await page.getByRole("heading", { name: "Log in" }).waitFor();
   await page.reload();
 
-  await logIn(page, collector.url, ADMIN);
+  await logIn(page, deployment.collector.url, ADMIN);
   await page.route("**/api/v1/auth/logout", (route) => route.abort());
   await logOut(page);
   await page.getByRole("alert").getByText("The collector does not answer").waitFor();
@@ -109,8 +89,8 @@ test("a logout is done when the collector has heard of it; until then nothing is
 });
 
 test("who closes the page as soon as the logout is pressed is logged out", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, ADMIN);
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   await pressOn(page.getByRole("button", { name: "You and this browser" }));
   await page.getByRole("button", { name: "Log out" }).evaluate((button) => {
     (button as unknown as { click(): void }).click();
@@ -123,9 +103,9 @@ test("who closes the page as soon as the logout is pressed is logged out", async
 });
 
 test("a new token that comes after the logout begins no session", async () => {
-  const { page, context, faults } = await browser.open();
+  const { page, context, faults } = await deployment.browser.open();
   await page.clock.install();
-  await logIn(page, collector.url, ADMIN);
+  await logIn(page, deployment.collector.url, ADMIN);
   const release = await holdBack(page, "/auth/refresh");
   const asked = page.waitForRequest("**/api/v1/auth/refresh");
   const answered = page.waitForResponse("**/api/v1/auth/refresh");

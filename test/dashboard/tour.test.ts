@@ -1,23 +1,19 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { STREAM_EVENTS } from "@lanthorn/contract";
 import { describeError } from "@lanthorn/runtime";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { generateIdentity } from "../../apps/collector/src/backups/format/age-keys.ts";
 import { kindName } from "../../apps/dashboard/src/texts/words.ts";
 import { waitFor } from "../lab/wait-for.ts";
-import { type Collector, startCollector } from "../system/deployment.ts";
-import type { SimulatedProbe } from "../system/simulated-probe.ts";
 import { findFaults } from "./axe.ts";
-import { type RealBrowser, startBrowser } from "./browser.ts";
+import { ADMIN, useDeployment } from "./deployment.ts";
 import { fillEveryPage, longText } from "./every-page.ts";
 import { findActive } from "./inert.ts";
 import { logIn, pressOn, settle, TOUR } from "./pages.ts";
-import { ATTACKER, found, sayHostile } from "./world.ts";
+import { ATTACKER, found } from "./world.ts";
 
-const PASSWORD = "only for this test";
 /** More than the minute that a page may wait for the API's limit. */
 const WAIT_MS = 120_000;
 /** Pages that have no name which a host, a device or a person without much power could have chosen. */
@@ -29,42 +25,30 @@ const READING = /^(?:Views|Columns|I have seen it|Export CSV|[a-z]+:\S+|Name|IP 
 /** What the page Live is filtered by. */
 const EVENT_KINDS: ReadonlySet<string> = new Set(STREAM_EVENTS.map(kindName));
 
-let folder: string;
-let collector: Collector;
-let browser: RealBrowser;
-let probe: SimulatedProbe;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "lanthorn-tour-"));
-  const { recipient } = await generateIdentity();
-  const file = join(folder, "collector.toml");
-  // What fills the pages asks as the administrator, faster than a person does. Operators and viewers have the limits of everybody.
-  writeFileSync(file, "[rate_limits.admin]\nper_minute = 10000\nburst = 1000\n");
-  collector = await startCollector({
-    dataDir: join(folder, "collector"), host: "127.0.0.1", file,
-    env: { LANTHORN_ADMIN_PASSWORD: PASSWORD, LANTHORN_BACKUPS_RECIPIENTS: recipient, LANTHORN_WEBHOOKS_ALLOW: "127.0.0.1" },
-  });
-  for (const role of ["operator", "viewer"] as const) await collector.rest.createUser({ username: role, password: PASSWORD, role });
-  probe = await sayHostile(collector, { readsTraffic: true });
-  await fillEveryPage(collector);
-  browser = await startBrowser();
+const deployment = useDeployment({
+  probe: { readsTraffic: true },
+  async configure(folder) {
+    const { recipient } = await generateIdentity();
+    const file = join(folder, "collector.toml");
+    // What fills the pages asks as the administrator, faster than a person does. Operators and viewers have the limits of everybody.
+    writeFileSync(file, "[rate_limits.admin]\nper_minute = 10000\nburst = 1000\n");
+    return { file, env: { LANTHORN_BACKUPS_RECIPIENTS: recipient, LANTHORN_WEBHOOKS_ALLOW: "127.0.0.1" } };
+  },
 });
 
-afterAll(async () => {
-  await browser?.close();
-  probe?.close();
-  await collector?.stop();
-  rmSync(folder, { recursive: true, force: true });
+beforeAll(async () => {
+  for (const role of ["operator", "viewer"] as const) await deployment.collector.rest.createUser({ username: role, password: ADMIN.password, role });
+  await fillEveryPage(deployment.collector);
 });
 
 /** Logs in and visits every page; what was refused meanwhile, and what the browser complained about. */
 async function visitAll(username: string, options: { readonly width?: number; readonly scheme?: "light" | "dark" }, look: (page: Page, name: string) => Promise<void>) {
-  const { page, context, faults } = await browser.open(options);
+  const { page, context, faults } = await deployment.browser.open(options);
   context.setDefaultTimeout(WAIT_MS);
   const refused: string[] = [];
   // A busy machine may not compare two texts in time, which is said by 503 and asked for again.
   page.on("response", (response) => response.status() >= 400 && response.status() !== 503 && refused.push(`${response.status()} ${response.url()}`));
-  await logIn(page, collector.url, { username, password: PASSWORD });
+  await logIn(page, deployment.collector.url, { username, password: ADMIN.password });
   for (const { name, title, go } of TOUR) {
     try {
       await go(page);
@@ -123,18 +107,18 @@ test("as operator, on a phone, and as viewer: every page, nothing of it is refus
 });
 
 test("a name of ten kilobytes is refused where somebody gives it", async () => {
-  await expect(collector.rest.createDevice({ ip: "10.9.1.201", hostname: longText(10_000) })).rejects.toMatchObject({ status: 400 });
+  await expect(deployment.collector.rest.createDevice({ ip: "10.9.1.201", hostname: longText(10_000) })).rejects.toMatchObject({ status: 400 });
 });
 
 test("the overview counts what changed since a person said that it was seen", async () => {
-  const { page, context, faults } = await browser.open();
-  await logIn(page, collector.url, { username: "admin", password: PASSWORD });
+  const { page, context, faults } = await deployment.browser.open();
+  await logIn(page, deployment.collector.url, ADMIN);
   await page.getByRole("link", { name: /new devices?$/ }).waitFor();
   await pressOn(page.getByRole("button", { name: "I have seen it" }));
   await page.getByRole("link", { name: /new devices?$/ }).waitFor({ state: "detached" });
-  expect((await collector.rest.readPreferences()).last_seen).toEqual(expect.any(String));
-  probe.say(found("10.9.42.1", "02:00:5e:10:42:01", "after"));
-  await waitFor("the device", () => (probe.acknowledged() === probe.said() ? true : null));
+  expect((await deployment.collector.rest.readPreferences()).last_seen).toEqual(expect.any(String));
+  deployment.probe.say(found("10.9.42.1", "02:00:5e:10:42:01", "after"));
+  await waitFor("the device", () => (deployment.probe.acknowledged() === deployment.probe.said() ? true : null));
   await page.reload();
   await page.getByRole("link", { name: "1 new device", exact: true }).press("Enter");
   await settle(page, /^Devices/);
