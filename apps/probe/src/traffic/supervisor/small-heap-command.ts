@@ -1,5 +1,5 @@
 /** By how much the heap may grow, in percent of what a collection left, before the next one. */
-const GROWTH_PERCENT = 20;
+const GROWTH_PERCENT = 30;
 
 /**
  * What frames leave behind is dead at once: V8 needs no 48 MB to find that out, and one helper thread instead of four; and its heap stays near
@@ -8,13 +8,13 @@ const GROWTH_PERCENT = 20;
  * of memory for each thread, what a thread gave back would stay resident; so would what V8's compiler takes in pieces of 32 KiB and gives back (30 MB with
  * 12,700 rules), if it did not come from the system by itself. V8 would put what a place in the code makes among the old objects from its beginning
  * once most of it outlives two collections, as what belongs to connections does in a busy moment; it dies there all the same, and
- * with rules a packet took a quarter longer for it. Functions are compiled with fewer of those that they call inside of them: the compiler takes a fifth less,
- * and what it makes is no slower.
+ * with rules a packet took a quarter longer for it. Functions are compiled with fewer of those that they call inside of them, and once instead of
+ * twice: the compiler takes a quarter less, the code 1.5 MB less, and what runs for longer than a minute is no slower.
  * @param command Node and its arguments.
  */
 export function withSmallHeap([node = "", ...rest]: readonly string[]): readonly string[] {
   return [
-    "env", "MALLOC_ARENA_MAX=1", "MALLOC_MMAP_THRESHOLD_=16384", node, "--max-semi-space-size=1", `--heap-growing-percent=${GROWTH_PERCENT}`, "--no-memory-reducer", "--no-allocation-site-pretenuring",
-    "--max-inlined-bytecode-size-cumulative=400", "--v8-pool-size=1", ...rest,
+    "env", "MALLOC_ARENA_MAX=1", "MALLOC_MMAP_THRESHOLD_=16384", node, "--max-semi-space-size=2", `--heap-growing-percent=${GROWTH_PERCENT}`, "--no-memory-reducer", "--no-allocation-site-pretenuring",
+    "--max-inlined-bytecode-size-cumulative=400", "--no-sparkplug", "--v8-pool-size=1", ...rest,
   ];
 }
