@@ -7,7 +7,7 @@ import { alertKey, type EngineFigures } from "./figures.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
 
 /** Some dozen frames: what the reader makes of them dies young, as the probe makes nothing of them at all. */
-const CHUNK_BYTES = 16 * 1024;
+const CHUNK_BYTES = 32 * 1024;
 
 const [, , rulesPath = "", capturePath = ""] = argv;
 const keys = new Set<string>();

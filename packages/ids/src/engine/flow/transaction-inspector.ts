@@ -163,5 +163,7 @@ function addCandidate(candidates: number[], place: number): void {
 function startProgress(base: RuleBase, { application }: Transaction, direction: Direction): Progress {
   const scope = base.transactions.get(application)?.[direction];
   const filters = scope?.filters.length ?? 0;
-  return { base, searched: Array.from<number>({ length: filters }).fill(0), left: filters, candidates: scope ? [...scope.always] : [], events: 0, isOver: false, matched: null };
+  const searched: number[] = [];
+  for (let filter = 0; filter < filters; filter += 1) searched.push(0);
+  return { base, searched, left: filters, candidates: scope?.always.slice() ?? [], events: 0, isOver: false, matched: null };
 }

@@ -145,14 +145,21 @@ export function joinedValue(fields: HttpFields, name: string): Uint8Array | null
 
 /** @returns Each name once, in the order of their first fields. */
 export function mergeFields({ bytes, places }: HttpFields): readonly MergedField[] {
-  const merged = new Map<string, { readonly name: Uint8Array; readonly values: Uint8Array[] }>();
+  const merged = new Map<string, Merging>();
   for (let index = 0; index < places.length; index += 4) {
     const name = bytes.subarray(places[index], places[index + 1]);
     const value = bytes.subarray(places[index + 2], places[index + 3]);
     const key = latin1(name).toLowerCase();
     const known = merged.get(key);
-    if (!known) merged.set(key, { name, values: [value] });
-    else if (key !== "content-length") known.values.push(JOINT, value);
+    if (!known) merged.set(key, { name, key, value, more: null });
+    else if (key !== "content-length") (known.more ??= [known.value]).push(JOINT, value);
   }
-  return Array.from(merged, ([key, { name, values }]) => ({ name, key, value: values.length === 1 ? (values[0] as Uint8Array) : Buffer.concat(values) }));
+  for (const field of merged.values()) if (field.more !== null) field.value = Buffer.concat(field.more);
+  return [...merged.values()];
+}
+
+interface Merging extends MergedField {
+  value: Uint8Array;
+  /** All values with what joins them; `null` for one alone. */
+  more: Uint8Array[] | null;
 }
