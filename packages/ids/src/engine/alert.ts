@@ -58,9 +58,10 @@ export function alertPlaces(places: readonly GroupPlace[]): readonly AlertPlace[
   });
 }
 
+const IPV6_OCTETS = 16;
+
 /** @returns An address as text. */
 export function addressText({ isIpv4, ipv4, ipv6 }: { readonly isIpv4: boolean; readonly ipv4: number; readonly ipv6: bigint }): string {
-  const octets = isIpv4 ? 4 : 16;
-  const value = isIpv4 ? BigInt(ipv4) : ipv6;
-  return formatIp(Uint8Array.from({ length: octets }, (_, at) => Number((value >> BigInt((octets - 1 - at) * 8)) & 0xffn)));
+  if (isIpv4) return `${ipv4 >>> 24}.${(ipv4 >>> 16) & 0xff}.${(ipv4 >>> 8) & 0xff}.${ipv4 & 0xff}`;
+  return formatIp(Uint8Array.from({ length: IPV6_OCTETS }, (_, at) => Number((ipv6 >> BigInt((IPV6_OCTETS - 1 - at) * 8)) & 0xffn)));
 }
