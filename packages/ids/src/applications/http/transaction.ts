@@ -135,9 +135,9 @@ export class HttpTransaction implements Transaction {
       location: hasResponse ? withoutUser(fieldOf(response, "location")) : undefined,
       length: response.body?.octets,
     };
-    const told: Record<string, unknown> = {};
-    for (const name in facts) if (facts[name] !== undefined) told[name] = facts[name];
-    return told;
+    const known: Record<string, unknown> = {};
+    for (const name in facts) if (facts[name] !== undefined) known[name] = facts[name];
+    return known;
   }
 
   /** Forgets what it holds: nobody looks at it any more. */
