@@ -2,6 +2,7 @@
 import { type Analyzer, createAnalyzer } from "@lanthorn/traffic";
 import type { Application } from "../../applications/application.ts";
 import { parseRules } from "../../rules/rule-set.ts";
+import type { IdsAlert } from "../alert.ts";
 import { createIds, type Ids } from "../ids.ts";
 import type { EngineLimits } from "../limits.ts";
 import { buildRuleBase, type RuleBase } from "../rule-base/rule-base.ts";
@@ -23,16 +24,23 @@ export interface RunningRules {
   readonly analyzer: Analyzer;
   /** `sid>` for each alert to the server, `sid<` to the client, in their order. */
   readonly alerts: string[];
+  /** The same, whole. */
+  readonly given: readonly IdsAlert[];
   play(packets: readonly Packet[]): void;
 }
 
 /** @returns An engine that has seen nothing. */
-export function runRules(rules: readonly string[], limits: Partial<EngineLimits> = {}): RunningRules {
+export function runRules(rules: readonly string[], limits: Partial<EngineLimits> = {}, applications: readonly Application[] = []): RunningRules {
   const alerts: string[] = [];
-  const ids = createIds({ base: baseOf(rules), limits, onAlert: ({ rule, direction }) => void alerts.push(`${rule.id}${direction === "to-server" ? ">" : "<"}`) });
+  const given: IdsAlert[] = [];
+  const onAlert = (alert: IdsAlert): void => {
+    given.push(alert);
+    alerts.push(`${alert.rule.id}${alert.direction === "to-server" ? ">" : "<"}`);
+  };
+  const ids = createIds({ base: baseOf(rules, applications), limits, onAlert });
   const analyzer = createAnalyzer({ random: () => 0.5, onFlow: () => {}, onMessage: null, watch: ids.watch });
   return {
-    ids, analyzer, alerts,
+    ids, analyzer, alerts, given,
     play: (packets) => {
       for (const { frame, at } of packets) analyzer.placedFrame(frame, 0, frame.length, frame.length, at);
     },
