@@ -6,7 +6,7 @@ import { loadEngine } from "./engine.ts";
 import { alertKey, type EngineFigures } from "./figures.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
 
-/** Some dozen frames: what the reader makes of them dies young, as the probe makes nothing of them at all. */
+/** Some hundred frames: what the reader makes of them dies young, as the probe makes nothing of them at all. */
 const CHUNK_BYTES = 32 * 1024;
 
 const [, , rulesPath = "", capturePath = ""] = argv;

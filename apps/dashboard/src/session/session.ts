@@ -1,6 +1,6 @@
 import { ClientError, createRestClient, type Fetch, readTagged, type RestClient, type Tagged, type TransportOptions } from "@lanthorn/client";
 import type { TokenResponse } from "@lanthorn/contract";
-import { createPace } from "./pace.ts";
+import { createPace, type Pace } from "./pace.ts";
 
 /** A person's login. The token is in the memory of this page; the browser keeps it for the next page in a cookie that no script can read. */
 export interface Session {
@@ -40,7 +40,7 @@ interface SessionDependencies {
 /** The session of a page, which begins as `starting`. */
 export function createSession(deps: SessionDependencies): Session {
   let token: string | null = null;
-  /** That of the last logout. */
+  /** That of a logout of which the collector has not heard. */
   let left: string | null = null;
   let state: ReturnType<Session["state"]> = "starting";
   let cancelRefresh = () => {};
@@ -56,27 +56,7 @@ export function createSession(deps: SessionDependencies): Session {
     pace.renew();
     notify();
   };
-  const options: TransportOptions = {
-    url: deps.url, token: () => token,
-    async turn() {
-      // Who logs in waits for nobody.
-      if (token === null) return;
-      await pace.take();
-      if (token === null) throw new ClientError("UNAUTHORIZED", "you have logged out meanwhile", { status: 401 });
-    },
-    async fetch(url, init) {
-      const isOfSession = () => token !== null && init.headers["authorization"] === `Bearer ${token}`;
-      const answer = await deps.fetch(url, init).catch((error: unknown) => {
-        if (isOfSession()) pace.answered(null);
-        throw error;
-      });
-      if (!isOfSession()) return answer;
-      pace.answered(answer.headers);
-      // The token has ended, or was revoked. A login that is refused is no end of one.
-      if (answer.status === 401) enter("ended", null);
-      return answer;
-    },
-  };
+  const options = transportOf(deps, { token: () => token, pace, onRefused: () => enter("ended", null) });
   const rest = createRestClient(options);
   const hold = (answer: TokenResponse) => {
     cancelRefresh();
@@ -122,7 +102,35 @@ export function createSession(deps: SessionDependencies): Session {
       enter("leaving", null);
       // A token that is refused has ended by itself.
       const isHeard = await clientOf(deps, left).logout().then(() => true).catch(isRefused);
+      if (isHeard) left = null;
       enter(isHeard ? "out" : "unheard", null);
+    },
+  };
+}
+
+/** How requests of the page go out: each in its turn, and the answers say how many more may. */
+function transportOf({ url, fetch }: SessionDependencies, { token, pace, onRefused }: {
+  readonly token: () => string | null; readonly pace: Pick<Pace, "take" | "answered">; readonly onRefused: () => void;
+}): TransportOptions {
+  return {
+    url, token,
+    async turn() {
+      // Who logs in waits for nobody.
+      if (token() === null) return;
+      await pace.take();
+      if (token() === null) throw new ClientError("UNAUTHORIZED", "you have logged out meanwhile", { status: 401 });
+    },
+    async fetch(target, init) {
+      const isOfSession = () => token() !== null && init.headers["authorization"] === `Bearer ${token()}`;
+      const answer = await fetch(target, init).catch((error: unknown) => {
+        if (isOfSession()) pace.answered(null);
+        throw error;
+      });
+      if (!isOfSession()) return answer;
+      pace.answered(answer.headers);
+      // The token has ended, or was revoked. A login that is refused is no end of one.
+      if (answer.status === 401) onRefused();
+      return answer;
     },
   };
 }

@@ -9,7 +9,7 @@ const GROWTH_PERCENT = 30;
  * 12,700 rules), if it did not come from the system by itself. V8 would put what a place in the code makes among the old objects from its beginning
  * once most of it outlives two collections, as what belongs to connections does in a busy moment; it dies there all the same, and
  * with rules a packet took a quarter longer for it. Functions are compiled with fewer of those that they call inside of them, and once instead of
- * twice: the compiler takes a quarter less, the code 1.5 MB less, and what runs for longer than a minute is no slower.
+ * twice: the compiler takes a quarter less, the code 1.5 MB less, and 900,000 packets with rules take no longer.
  * @param command Node and its arguments.
  */
 export function withSmallHeap([node = "", ...rest]: readonly string[]): readonly string[] {
