@@ -1,5 +1,6 @@
 /** Our engine over a capture, with alerts as eve.json writes them. */
 import { APPLICATION_LIMITS, APPLICATIONS, buildRuleBase, createIds, type IdsAlert, parseRules, type Rule } from "@lanthorn/ids";
+import { LINK_TYPE } from "@lanthorn/packets";
 import { createAnalyzer } from "@lanthorn/traffic";
 import { type CapturedFrame, framesOf } from "./capture-frames.ts";
 import type { EveAlert } from "./checks.ts";
@@ -32,7 +33,11 @@ export function loadEngine(rules: Uint8Array, settings: CaseSettings, onAlert: (
   const analyzer = createAnalyzer({ random: () => 0.5, onFlow: () => {}, onMessage: null, watch: ids.watch });
   return {
     rules: parsed.rules, refused: [...parsed.refusals, ...base.refusals].map(({ id, keyword, reason }) => `rule ${id ?? "without sid"}: ${keyword}: ${reason}`),
-    frame: ({ bytes, at, linkType }) => analyzer.frame(bytes, bytes.length, at, linkType),
+    // Ethernet goes the way that it goes in the probe.
+    frame({ bytes, at, linkType }) {
+      if (linkType === LINK_TYPE.ethernet) analyzer.placedFrame(bytes, 0, bytes.length, bytes.length, at);
+      else analyzer.frame(bytes, bytes.length, at, linkType);
+    },
     flush: () => analyzer.flush(),
   };
 }

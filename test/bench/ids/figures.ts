@@ -20,7 +20,8 @@ export function alertKey({ signatureId, protocol, ends, isToServer }: {
   readonly ends: readonly [string, string];
   readonly isToServer: boolean;
 }): string {
-  return `${signatureId} ${protocol} ${ends.toSorted().join(" ")} ${isToServer ? ">" : "<"}`;
+  const [first, second] = ends;
+  return `${signatureId} ${protocol} ${first < second ? `${first} ${second}` : `${second} ${first}`} ${isToServer ? ">" : "<"}`;
 }
 
 const NUMBERS: Readonly<Record<string, number>> = { ICMP: 1, TCP: 6, UDP: 17, "IPv6-ICMP": 58, GRE: 47, SCTP: 132 };

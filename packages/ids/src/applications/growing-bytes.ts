@@ -1,7 +1,8 @@
 /** Bytes that are kept as they come. */
 import { giveBytes, takeBytes } from "./byte-pool.ts";
 
-const MIN_CAPACITY = 256;
+const MIN_CAPACITY = 512;
+const MIN_NATIVE_BYTES = 64;
 /** Behind so many there is room for all that may come, where that is not too much: rules look at long bodies, and memory that they have looked at is not used again. */
 const LONG_BYTES = 32 * 1024;
 const MAX_AT_ONCE = 128 * 1024;
@@ -47,11 +48,13 @@ export class GrowingBytes {
   add(bytes: Uint8Array, from = 0, to = bytes.length): boolean {
     const count = Math.min(to - from, this.room);
     if (count <= 0) return to <= from;
-    if (this.#length + count > this.#bytes.length) this.#grow(this.#length + count);
+    const at = this.#length;
+    if (at + count > this.#bytes.length) this.#grow(at + count);
+    const own = this.#bytes;
     // A loop of ours is faster than a call for the few bytes of a line.
-    if (count < 32) for (let index = 0; index < count; index += 1) this.#bytes[this.#length + index] = bytes[from + index] as number;
-    else this.#bytes.set(bytes.subarray(from, from + count), this.#length);
-    this.#length += count;
+    if (count < MIN_NATIVE_BYTES) for (let index = 0; index < count; index += 1) own[at + index] = bytes[from + index] as number;
+    else own.set(bytes.subarray(from, from + count), at);
+    this.#length = at + count;
     this.#view = null;
     return count === to - from;
   }
@@ -75,7 +78,7 @@ export class GrowingBytes {
   #grow(needed: number): void {
     const before = this.#bytes;
     const grown = takeBytes(needed > LONG_BYTES && this.#maxBytes <= MAX_AT_ONCE ? this.#maxBytes : Math.min(this.#maxBytes, Math.max(MIN_CAPACITY, needed, before.length * 2)));
-    grown.set(before.subarray(0, this.#length));
+    if (this.#length > 0) grown.set(before.subarray(0, this.#length));
     this.#hold(grown.length - before.length);
     this.#bytes = grown;
     if (!this.#isSeen) giveBytes(before);

@@ -49,13 +49,21 @@ const MAX_PLACE_BYTES = 256;
 
 /** @returns Where the groups matched, with copies of the bytes. */
 export function alertPlaces(places: readonly GroupPlace[]): readonly AlertPlace[] {
-  return places.flatMap(({ buffer, bytes, starts, ends }) => {
-    if (bytes === null) return [];
-    const [from, to] = [starts.filter(Number.isInteger), ends.filter(Number.isInteger)];
-    const offset = from.length === 0 ? 0 : Math.max(0, Math.min(...from));
-    const end = to.length === 0 ? offset : Math.max(offset, ...to);
-    return [{ buffer, offset, length: end - offset, bytes: bytes.slice(offset, Math.min(end, offset + MAX_PLACE_BYTES)) }];
-  });
+  const shown: AlertPlace[] = [];
+  for (const { buffer, bytes, starts, ends } of places) {
+    if (bytes === null) continue;
+    const offset = firstOf(starts);
+    const end = Math.max(offset, ...ends);
+    shown.push({ buffer, offset, length: end - offset, bytes: bytes.slice(offset, Math.min(end, offset + MAX_PLACE_BYTES)) });
+  }
+  return shown;
+}
+
+/** The least of those that are there; 0 where none is. */
+function firstOf(starts: readonly number[]): number {
+  let first = -1;
+  for (const start of starts) if (start >= 0 && (first < 0 || start < first)) first = start;
+  return Math.max(first, 0);
 }
 
 const IPV6_OCTETS = 16;

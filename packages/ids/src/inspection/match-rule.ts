@@ -4,6 +4,7 @@ import type { Budget } from "@lanthorn/linear-regex";
 import { type CompiledGroup, compileGroup } from "../matching/compile-group.ts";
 import type { GroupRun } from "../matching/group-run.ts";
 import { matchGroup } from "../matching/match-group.ts";
+import type { Dataset } from "../rules/buffer-match.ts";
 import type { BufferGroup, Rule } from "../rules/rule.ts";
 
 /** A group of a rule, ready to be matched. */
@@ -39,7 +40,7 @@ export interface GroupPlace {
   readonly buffer: BufferGroup["buffer"];
   /** The instance that matched; `null` where it matched because there was none. */
   readonly bytes: Uint8Array | null;
-  /** Where each of its contents and expressions begins and ends, by its index in the group; some have no place. */
+  /** Where each of its contents and expressions begins and ends, by its index in the group; -1 for what has no place. */
   readonly starts: readonly number[];
   readonly ends: readonly number[];
 }
@@ -64,26 +65,61 @@ export function compileRule({ buffers, variables }: RuleOfBytes): RunnableRule {
  * @param budget For all groups together.
  */
 export function matchRule(rule: RunnableRule, source: BufferSource, budget: Budget = { left: MAX_RULE_STEPS }): RuleOutcome {
-  const variables = rule.variables === 0 ? NO_VARIABLES : new BigUint64Array(rule.variables);
-  const places: GroupPlace[] = [];
-  for (const one of rule.groups) {
-    const place = placeOf(one, source, { variables, budget });
-    if (budget.left <= 0) return { outcome: "gave-up" };
-    if (place === null) return { outcome: "not-matched" };
-    places.push(place);
+  RUN.variables = rule.variables === 0 ? NO_VARIABLES : new BigUint64Array(rule.variables);
+  RUN.isLittleEndian = source.isLittleEndian;
+  RUN.budget = budget;
+  RUN.source = source;
+  let places: GroupPlace[] | null = null;
+  for (let index = 0; index < rule.groups.length; index += 1) {
+    const place = placeOf(rule.groups[index] as RunnableGroup, source, budget);
+    if (budget.left <= 0) return GAVE_UP;
+    if (place === null) return NOT_MATCHED;
+    if (places === null) places = [place];
+    else places.push(place);
   }
-  return { outcome: "matched", places };
+  return { outcome: "matched", places: places ?? [] };
 }
 
 const NO_VARIABLES = new BigUint64Array(0);
+const NO_BYTES = new Uint8Array(0);
+const GAVE_UP: RuleOutcome = { outcome: "gave-up" };
+const NOT_MATCHED: RuleOutcome = { outcome: "not-matched" };
 
-function placeOf(one: RunnableGroup, source: BufferSource, kept: Pick<GroupRun, "variables" | "budget">): GroupPlace | null {
-  const instances = source.instancesOf(one.buffer, one.transforms);
-  if (instances.length === 0) return one.mayBeAbsent ? { buffer: one.buffer, bytes: null, starts: [], ends: [] } : null;
-  for (const bytes of instances) {
-    const run: GroupRun = { buffer: bytes, variables: kept.variables, isLittleEndian: source.isLittleEndian, budget: kept.budget, dataset: source.dataset, starts: [], ends: [] };
-    if (matchGroup(one.group, run)) return { buffer: one.buffer, bytes, starts: run.starts, ends: run.ends };
-    if (kept.budget.left <= 0) return null;
+class Run implements GroupRun {
+  buffer: Uint8Array = NO_BYTES;
+  variables = NO_VARIABLES;
+  isLittleEndian = false;
+  budget: Budget = { left: 0 };
+  source: BufferSource | null = null;
+  readonly starts: number[] = [];
+  readonly ends: number[] = [];
+
+  dataset(dataset: Dataset, bytes: Uint8Array): boolean {
+    return this.source?.dataset(dataset, bytes) ?? false;
+  }
+
+  /** Another buffer of so many matches. */
+  begin(buffer: Uint8Array, matches: number): void {
+    this.buffer = buffer;
+    for (let index = 0; index < matches; index += 1) {
+      this.starts[index] = -1;
+      this.ends[index] = -1;
+    }
+  }
+}
+
+/** Filled anew for each rule: most do not match, and one rule is over before the next begins. */
+const RUN = new Run();
+
+function placeOf({ buffer, transforms, group, mayBeAbsent }: RunnableGroup, source: BufferSource, budget: Budget): GroupPlace | null {
+  const instances = source.instancesOf(buffer, transforms);
+  if (instances.length === 0) return mayBeAbsent ? { buffer, bytes: null, starts: [], ends: [] } : null;
+  const matches = group.steps.length;
+  for (let index = 0; index < instances.length; index += 1) {
+    const bytes = instances[index] as Uint8Array;
+    RUN.begin(bytes, matches);
+    if (matchGroup(group, RUN)) return { buffer, bytes, starts: RUN.starts.slice(0, matches), ends: RUN.ends.slice(0, matches) };
+    if (budget.left <= 0) return null;
   }
   return null;
 }

@@ -15,7 +15,7 @@ export interface GroupRun {
   /** Steps that are left for the rule, some 10 ns each. At 0 or below it gave up, and nothing is known. */
   readonly budget: Budget;
   /** Asks a set, or changes it. */
-  readonly dataset: (dataset: Dataset, bytes: Uint8Array) => boolean;
+  dataset(dataset: Dataset, bytes: Uint8Array): boolean;
   /** Where each match begins and ends, by its index in the group; of the last way that was tried. */
   readonly starts: number[];
   readonly ends: number[];

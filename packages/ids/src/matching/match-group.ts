@@ -111,7 +111,9 @@ function matchDecoded({ group, run }: Matching, step: Extract<GroupStep, { reado
   const decoded = decodeBase64(run.buffer, (step.isRelative ? place : 0) + step.offset, step.bytes);
   run.budget.left -= decoded.length;
   if (decoded.length === 0 || group.decoded === null) return "failed";
-  return matchGroup(group.decoded, { ...run, buffer: decoded, starts: [], ends: [] }) ? "matched" : "failed";
+  return matchGroup(group.decoded, {
+    buffer: decoded, variables: run.variables, isLittleEndian: run.isLittleEndian, budget: run.budget, dataset: (dataset, bytes) => run.dataset(dataset, bytes), starts: [], ends: [],
+  }) ? "matched" : "failed";
 }
 
 type PlainStep = Exclude<GroupStep, Content | ExpressionStep | { readonly kind: "base64-decode" }>;

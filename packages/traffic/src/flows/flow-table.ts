@@ -7,7 +7,7 @@ import { FlowStore, keepMac } from "./flow-store.ts";
 import { noteDatagram, noteGap, noteRetransmission, noteSegment, noteZeroWindow } from "./history.ts";
 import { inspectPacket, type OpenInspector } from "./inspect-flow.ts";
 import type { PacketFacts } from "./packet-facts.ts";
-import { type OpenFlowWatch, WatchedPacket } from "../watch/packet-watch.ts";
+import { type FlowWatch, type OpenFlowWatch, WatchedPacket } from "../watch/packet-watch.ts";
 import { SEGMENT, trackAcknowledgment, trackSegment } from "./tcp-sequence.ts";
 import { advanceTcpState } from "./tcp-state.ts";
 
@@ -55,8 +55,13 @@ export function createFlowTable(options: {
 
   const watched = new WatchedPacket();
 
+  // Apart from `handToWatch`, which would make what the function keeps for each packet.
+  function openWatch(flow: Flow, open: OpenFlowWatch): FlowWatch {
+    return open(watched, () => store.keyOf(flow));
+  }
+
   function handToWatch(flow: Flow, open: OpenFlowWatch): void {
-    flow.watch ??= open(watched, () => store.keyOf(flow));
+    flow.watch ??= openWatch(flow, open);
     flow.watch.packet(watched);
   }
 

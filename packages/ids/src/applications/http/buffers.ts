@@ -2,7 +2,7 @@
 import { BUFFER_FACTS, type BufferFacts, type BufferName } from "../../rules/buffer-names.ts";
 import type { BufferStage } from "../application.ts";
 import { bytesOf, joinBytes, latin1 } from "./bytes.ts";
-import { joinedValue } from "./head/fields.ts";
+import { joinedValue, linesOf } from "./head/fields.ts";
 import { HTTP_STAGE, type HttpMessage } from "./message.ts";
 import { boundaryOf, parameterOf, readFormFiles } from "./body/multipart.ts";
 import type { RequestHost } from "./head/host.ts";
@@ -44,21 +44,22 @@ function someBytes(bytes: Uint8Array): Uint8Array | null {
   return bytes.length === 0 ? null : bytes;
 }
 
-/** Name and value of each field, in which names that come again are one; what has to be left out is not there. */
-function fieldLines(message: HttpMessage, without: string | null): Uint8Array | null {
-  if (message.isRefused) return null;
-  const pieces: Uint8Array[] = [];
-  for (const { key, name, value } of message.mergedFields) if (key !== without) pieces.push(name, COLON, value, LINE_END);
-  return pieces.length === 0 ? null : joinBytes(pieces);
-}
-
 const cookieName = (message: HttpMessage) => (message.isResponse ? "set-cookie" : "cookie");
+
+/** Name and value of each field, in which names that come again are one; cookies have a buffer of their own. */
+const header: Build = (_, message) => {
+  if (message.isRefused) return null;
+  const cookie = cookieName(message);
+  const { mergedFields } = message;
+  return someBytes(mergedFields.some(({ key }) => key === cookie) ? linesOf(mergedFields.filter(({ key }) => key !== cookie)) : message.fieldLines);
+};
 
 /** The first line, the fields and, where there are some, the empty line. */
 const start: Build = (_, message) => {
-  if (message.line.length === 0 || message.isRefused) return null;
-  const fields = fieldLines(message, null);
-  return joinBytes([message.line, LINE_END, ...(fields ? [fields, LINE_END] : [])]);
+  const { line } = message;
+  if (line.length === 0 || message.isRefused) return null;
+  const fields = message.fieldLines;
+  return joinBytes(fields.length === 0 ? [line, LINE_END] : [line, LINE_END, fields, LINE_END]);
 };
 
 const headerNames: Build = (_, message) => {
@@ -120,7 +121,7 @@ const ROWS = {
   "http.cookie": { stage: HTTP_STAGE.fields, build: (_, message) => joinedValue(message.fields, cookieName(message)) },
   "http.request_header": { stage: HTTP_STAGE.fields, build: (exchange) => everyField(exchange, exchange.request) },
   "http.response_header": { stage: HTTP_STAGE.fields, build: (exchange) => everyField(exchange, exchange.response) },
-  "http.header": { stage: HTTP_STAGE.head, build: (_, message) => fieldLines(message, cookieName(message)) },
+  "http.header": { stage: HTTP_STAGE.head, build: header },
   "http.header.raw": { stage: HTTP_STAGE.head, build: (_, message) => (message.isRefused ? null : message.rawFields) },
   "http.header_names": { stage: HTTP_STAGE.head, build: headerNames },
   "http.start": { stage: HTTP_STAGE.head, build: start },

@@ -25,7 +25,10 @@ export function lowerByte(byte: number): number {
 
 /** A copy in lower case. */
 export function lowered(bytes: Uint8Array): Uint8Array {
-  return bytes.map(lowerByte);
+  const { length } = bytes;
+  const lower = new Uint8Array(length);
+  for (let at = 0; at < length; at += 1) lower[at] = lowerByte(bytes[at] as number);
+  return lower;
 }
 
 /** The bytes as text, one character each. */

@@ -1,10 +1,12 @@
 /** One request or response as it comes: its head in one run of bytes, its body in another. */
 import { GrowingBytes } from "../growing-bytes.ts";
 import type { HttpBody } from "./body/body.ts";
-import { type HttpFields, type MergedField, mergeFields, readFields } from "./head/fields.ts";
+import { type HttpFields, linesOf, type MergedField, mergeFields, readFields } from "./head/fields.ts";
 
 /** How far a message is. Bodies are there in part before `done`; what follows a body may still be added to the head. */
 export const HTTP_STAGE = { begun: 0, line: 1, fields: 2, head: 3, done: 255 } as const;
+
+const NO_BYTES = new Uint8Array(0);
 
 /** First lines, fields, trailers, and what ends them. */
 export const MAX_HEAD_BYTES = 128 * 1024;
@@ -16,11 +18,12 @@ export class HttpMessage {
   readonly head: GrowingBytes;
   /** Beginning and end of each line of fields in `head`. */
   readonly #lines: number[] = [];
-  #line: readonly [number, number] = [0, 0];
+  #line: Uint8Array = NO_BYTES;
   /** Where the fields begin; -1 before. */
   #fieldsFrom = -1;
   #fields: HttpFields | null = null;
   #mergedFields: readonly MergedField[] | null = null;
+  #fieldLines: Uint8Array | null = null;
   /** Goes up when the head has changed, or how it is looked at: what was made of it is out of date. */
   version = 0;
   stage: number = HTTP_STAGE.begun;
@@ -44,9 +47,9 @@ export class HttpMessage {
     return this.#lines.length / 2;
   }
 
-  /** The first line, without its end. */
+  /** The first line, without its end; the same view until another takes its place. */
   get line(): Uint8Array {
-    return this.head.view.subarray(...this.#line);
+    return this.#line;
   }
 
   /** The fields as they were sent, with the empty line; `null` before they come. */
@@ -66,9 +69,15 @@ export class HttpMessage {
     return this.#mergedFields;
   }
 
+  /** Name and value of each of them, a line each; empty without any. */
+  get fieldLines(): Uint8Array {
+    this.#fieldLines ??= linesOf(this.mergedFields);
+    return this.#fieldLines;
+  }
+
   /** The first line is in the head, from `from` to `to`; one that comes after another response takes its place. */
   setLine(from: number, to: number): void {
-    this.#line = [from, this.#trim(from, to)];
+    this.#line = this.#trim(this.head.view.subarray(from, to));
     if (this.#fieldsFrom < 0) this.#fieldsFrom = this.head.length;
     this.#lines.length = 0;
     this.#changed();
@@ -113,6 +122,7 @@ export class HttpMessage {
 
   /** Forgets what it holds: nobody looks at it any more. */
   forget(): void {
+    this.#line = NO_BYTES;
     this.head.release();
     this.body?.release();
   }
@@ -121,13 +131,13 @@ export class HttpMessage {
     this.version += 1;
     this.#fields = null;
     this.#mergedFields = null;
+    this.#fieldLines = null;
   }
 
   /** Only what ends lines is taken away. */
-  #trim(from: number, to: number): number {
-    const view = this.head.view;
-    let end = to;
-    while (end > from && (view[end - 1] === 0x0d || view[end - 1] === 0x0a)) end -= 1;
-    return end;
+  #trim(line: Uint8Array): Uint8Array {
+    let end = line.length;
+    while (end > 0 && (line[end - 1] === 0x0d || line[end - 1] === 0x0a)) end -= 1;
+    return end === line.length ? line : line.subarray(0, end);
   }
 }

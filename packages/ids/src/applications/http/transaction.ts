@@ -40,6 +40,7 @@ export class HttpTransaction implements Transaction {
   /** Of the request and of the response: of their heads, then of what grows with their bodies. */
   readonly #kept: (KeptBuffers | null)[] = [null, null, null, null];
   #requestLine: RequestLine | null = null;
+  #statusLine: { readonly of: Uint8Array; readonly line: StatusLine } | null = null;
   #uri: NormalizedUri | null = null;
   #host: { readonly fields: HttpFields; readonly host: RequestHost } | null = null;
 
@@ -60,7 +61,9 @@ export class HttpTransaction implements Transaction {
   }
 
   get statusLine(): StatusLine {
-    return readStatusLine(this.response.line);
+    const of = this.response.line;
+    if (this.#statusLine?.of !== of) this.#statusLine = { of, line: readStatusLine(of) };
+    return this.#statusLine.line;
   }
 
   get uri(): NormalizedUri {

@@ -9,7 +9,7 @@ import { classOf } from "../rule-base/rule-base.ts";
 import { ApplicationRun } from "./application-run.ts";
 import type { FlowContext } from "./context.ts";
 import { createFlowState, type FlowState, isEstablished } from "./flow-state.ts";
-import { inspectScope } from "./packet-rules.ts";
+import { attemptScope } from "./packet-rules.ts";
 import { StreamPair } from "./stream-pair.ts";
 import { advanceSession } from "./tcp-session.ts";
 import type { TransactionOwner } from "./transaction-inspector.ts";
@@ -130,10 +130,9 @@ export class IdsFlow implements FlowWatch, PayloadLender, TransactionOwner {
   #inspectPacket(packet: WatchedPacket, direction: Direction, payload: Uint8Array, isOfStream: boolean): void {
     const { evaluator } = this.#context;
     const base = evaluator.base;
-    const { sourcePort, destinationPort } = packet;
-    inspectScope({ evaluator, scope: base.packets[classOf(packet.protocol)][direction], bytes: payload, sourcePort, destinationPort });
+    attemptScope(evaluator, base.packets[classOf(packet.protocol)][direction], payload);
     // What belongs to no stream is looked at as if it were one.
-    if (packet.isTcp && !isOfStream && payload.length > 0) inspectScope({ evaluator, scope: base.streams[direction], bytes: payload, sourcePort, destinationPort });
+    if (packet.isTcp && !isOfStream && payload.length > 0) attemptScope(evaluator, base.streams[direction], payload);
   }
 
   #giveToStreams(packet: WatchedPacket, direction: Direction, payload: Uint8Array): void {

@@ -8,12 +8,13 @@ import type { Direction } from "../../applications/application.ts";
 import type { ApplicationRun } from "./application-run.ts";
 import type { FlowContext } from "./context.ts";
 import type { FlowState } from "./flow-state.ts";
-import { inspectScope } from "./packet-rules.ts";
+import { attemptScope, findPlaces } from "./packet-rules.ts";
 import { RawStream } from "./raw-stream.ts";
 import type { TransactionOwner } from "./transaction-inspector.ts";
 
 /** One connection's streams cost so much before they hold a byte. */
 const STREAMS_BYTES = 1500;
+const CONTROL = TCP_FLAG.syn | TCP_FLAG.rst | TCP_FLAG.fin;
 /** What waits is looked at after this long, though little has come. */
 const LOOK_MICROSECONDS = 1e6;
 
@@ -49,7 +50,7 @@ export class StreamPair implements StreamOutput, MemoryHolder {
 
   /** Both sides have ended, or one was reset. */
   get isEnded(): boolean {
-    return !this.#isOver && this.#sides.every(({ stream }) => stream.isEnded);
+    return !this.#isOver && this.#sides[0].stream.isEnded && this.#sides[1].stream.isEnded;
   }
 
   /** It was ended, and has given its memory back. */
@@ -59,11 +60,13 @@ export class StreamPair implements StreamOutput, MemoryHolder {
 
   segment(packet: WatchedPacket, direction: Direction, payload: Uint8Array): void {
     if (this.#isOver) return;
-    const [own, peer] = direction === "to-server" ? this.#sides : [this.#sides[1], this.#sides[0]];
+    const own = this.#sides[direction === "to-server" ? 0 : 1];
+    const peer = this.#sides[direction === "to-server" ? 1 : 0];
     const { streams } = this.#context;
     const { sequence, acknowledgment, flags, at } = packet;
     if ((flags & TCP_FLAG.ack) !== 0) acceptAcknowledgment(peer.stream, this, streams, acknowledgment, at);
-    acceptSegment(own.stream, this, streams, { sequence, flags, payload, at });
+    // Most packets are an acknowledgment and nothing else.
+    if (payload.length > 0 || own.stream.finAt >= 0 || (flags & CONTROL) !== 0) acceptSegment(own.stream, this, streams, { sequence, flags, payload, at });
     if ((flags & TCP_FLAG.rst) !== 0 && own.stream.isEnded) peer.stream.isEnded = true;
   }
 
@@ -142,23 +145,25 @@ export class StreamPair implements StreamOutput, MemoryHolder {
     this.#flow.focus(direction);
     const { evaluator } = this.#context;
     evaluator.subject.payload = bytes;
-    inspectScope({ evaluator, scope: evaluator.base.streams[direction], bytes, ...this.#ports(direction) });
+    attemptScope(evaluator, evaluator.base.streams[direction], bytes);
   }
 
   /** Holds the chunk against the rules of its direction. @param isFinal It is whole: rules that ask for what is not there, or for places, are tried too. */
-  #look({ raw, direction }: Side, isFinal: boolean, at: number): void {
+  #look({ raw, direction }: Side, isFinal: boolean, seenAt: number): void {
     const { evaluator } = this.#context;
-    raw.inspectedAt = at;
+    raw.inspectedAt = seenAt;
     if (raw.fresh === 0 || (!isFinal && raw.inspected === raw.length)) return;
     this.#flow.focus(direction);
     const base = evaluator.base;
     const { bytes, overlap } = raw;
     const chunk = overlap === 0 ? bytes : raw.chunk;
-    inspectScope({ evaluator, scope: base.streams[direction], bytes, ...this.#ports(direction) }, (place) => {
+    const places = findPlaces(evaluator, base.streams[direction], bytes);
+    for (let at = 0; at < places.length; at += 1) {
+      const place = places[at] as number;
       const rule = base.rules[place];
-      if (rule === undefined || raw.matched?.has(rule.key)) return;
+      if (rule === undefined || raw.matched?.has(rule.key)) continue;
       const isOfWhole = rule.isNegative || rule.isPlaced;
-      if (isOfWhole && !isFinal) return;
+      if (isOfWhole && !isFinal) continue;
       evaluator.subject.payload = chunk;
       let isMatch = evaluator.attempt(place);
       if (!isMatch && !isOfWhole && overlap > 0) {
@@ -166,13 +171,8 @@ export class StreamPair implements StreamOutput, MemoryHolder {
         isMatch = evaluator.attempt(place, overlap);
       }
       if (isMatch) (raw.matched ??= new Set()).add(rule.key);
-    });
+    }
     raw.inspected = raw.length;
-  }
-
-  #ports(direction: Direction): { readonly sourcePort: number; readonly destinationPort: number } {
-    const { client, server } = this.#state;
-    return direction === "to-server" ? { sourcePort: client.port, destinationPort: server.port } : { sourcePort: server.port, destinationPort: client.port };
   }
 
   #drop(): void {

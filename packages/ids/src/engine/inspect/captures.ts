@@ -16,7 +16,7 @@ export function capturesOf({ buffers }: Rule, places: readonly GroupPlace[]): Re
       const place = places.find(({ buffer, bytes }) => buffer === group.buffer && bytes !== null);
       const compiled = place?.bytes ? compileExpression(match.source, match.flags) : null;
       if (!place?.bytes || !compiled?.ok) continue;
-      const groups = compiled.expression.find(place.bytes, place.starts[index] ?? 0, { left: MAX_STEPS })?.groups ?? [];
+      const groups = compiled.expression.find(place.bytes, Math.max(place.starts[index] ?? 0, 0), { left: MAX_STEPS })?.groups ?? [];
       for (const [at, { name }] of match.captures.entries()) {
         const text = groups[at + 1];
         if (text !== undefined) found[name] = text.slice(0, MAX_CAPTURE_LETTERS);

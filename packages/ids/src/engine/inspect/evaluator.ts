@@ -120,10 +120,12 @@ export class Evaluator {
   }
 
   #holdsStates({ states }: Rule, flow: FlowState): boolean {
-    return states.every((state) => {
-      if (state.kind === "flow-bit") return holdsFlowBit(state, flow.memory);
-      return state.kind === "flow-number" ? holdsFlowNumber(state, flow.memory) : this.#hostBits.holds(state, endsOf(flow, this.subject), this.subject.at);
-    });
+    for (const state of states) {
+      const holds = state.kind === "flow-bit" ? holdsFlowBit(state, flow.memory)
+        : state.kind === "flow-number" ? holdsFlowNumber(state, flow.memory) : this.#hostBits.holds(state, endsOf(flow, this.subject), this.subject.at);
+      if (!holds) return false;
+    }
+    return true;
   }
 
   #changeStates({ states }: Rule, flow: FlowState): void {
@@ -207,7 +209,7 @@ function endsOf(flow: FlowState, subject: Subject): Ends {
 }
 
 function endsBehind(places: readonly GroupPlace[], minimumEnd: number): boolean {
-  const ends = places.filter(({ buffer }) => buffer === "payload").flatMap((place) => place.ends.filter(Number.isInteger));
+  const ends = places.filter(({ buffer }) => buffer === "payload").flatMap((place) => place.ends.filter((end) => end >= 0));
   return ends.length === 0 || ends.some((end) => end > minimumEnd);
 }
 

@@ -50,10 +50,11 @@ export function framingOfResponse({ fields, status, isToHead, isOld }: ResponseF
 
 /** The first of several lengths counts. */
 function framingByLength(fields: HttpFields, of: "request" | "response"): FramingVerdict | null {
-  const [first, ...others] = valuesOf(fields, "content-length").map(readLength);
-  if (first === undefined) return null;
+  const values = valuesOf(fields, "content-length");
+  if (values.length === 0) return null;
+  const first = readLength(values[0] as Uint8Array);
   if (first < 0) return { framing: null, faults: [`invalid_content_length_field_in_${of}`] };
-  const faults = others.some((other) => other !== first) ? [`duplicate_content_length_field_in_${of}`] : [];
+  const faults = values.length > 1 && values.some((value) => readLength(value) !== first) ? [`duplicate_content_length_field_in_${of}`] : [];
   return { framing: first === 0 ? NONE : { kind: "length", octets: first }, faults };
 }
 

@@ -1,5 +1,5 @@
 /** Header fields of a message, as libhtp reads them: leniently. @see RFC 9112 section 5 */
-import { isBlank, isSpace, latin1, lowerByte } from "../bytes.ts";
+import { bytesOf, isBlank, isSpace, joinBytes, latin1, lowerByte } from "../bytes.ts";
 
 /** Where the fields of a message are in its bytes. */
 export interface HttpFields {
@@ -156,6 +156,16 @@ export function mergeFields({ bytes, places }: HttpFields): readonly MergedField
   }
   for (const field of merged.values()) if (field.more !== null) field.value = Buffer.concat(field.more);
   return [...merged.values()];
+}
+
+const FIELD_JOINT = bytesOf(": ");
+const LINE_END = bytesOf("\r\n");
+
+/** @returns Name and value of each field, a line each. */
+export function linesOf(fields: readonly MergedField[]): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  for (const { name, value } of fields) pieces.push(name, FIELD_JOINT, value, LINE_END);
+  return joinBytes(pieces);
 }
 
 interface Merging extends MergedField {

@@ -61,12 +61,17 @@ export class LineSplitter {
 
   #readContent(head: GrowingBytes, bytes: Uint8Array): LineKind {
     const from = this.at;
-    while (this.at < bytes.length && bytes[this.at] !== LINE_FEED && bytes[this.at] !== RETURN) this.at += 1;
+    let end = from;
+    while (end < bytes.length && bytes[end] !== LINE_FEED && bytes[end] !== RETURN) end += 1;
+    const begun = head.length;
+    // Nearly all lines end with both.
+    const hasBoth = bytes[end] === RETURN && bytes[end + 1] === LINE_FEED;
+    this.at = Math.min(hasBoth ? end + 2 : end + 1, bytes.length);
     head.add(bytes, from, this.at);
-    if (this.at === bytes.length) return null;
-    this.to = head.length;
-    this.#end = bytes[this.at] === RETURN ? "cr" : "lf";
-    this.#take(head, bytes);
+    this.to = Math.min(begun + end - from, head.length);
+    if (hasBoth) return this.to === this.from ? "blank" : "line";
+    if (end === bytes.length) return null;
+    this.#end = bytes[end] === RETURN ? "cr" : "lf";
     return this.#end === "lf" && this.to === this.from ? "blank" : null;
   }
 
