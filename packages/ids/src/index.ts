@@ -2,7 +2,6 @@ export * from "./applications/application.ts";
 export { APPLICATIONS } from "./applications/table.ts";
 export { type CompiledExpression, compileExpression, type Expression } from "./expressions/compile-expression.ts";
 export { type BufferPrefilter, createPrefilters, type FiledRule, type Prefilters } from "./inspection/prefilter.ts";
-export { type CompiledGroup, compileGroup } from "./matching/compile-group.ts";
 export type { GroupRun, VariableValues } from "./matching/group-run.ts";
 export { matchGroup } from "./matching/match-group.ts";
 export { createPatternSet, type Pattern, type PatternSet } from "./patterns/pattern-set.ts";

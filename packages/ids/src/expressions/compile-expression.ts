@@ -13,6 +13,8 @@ export interface Expression {
   find(subject: Uint8Array, from: number, budget: Budget): Match | null;
   /** `linear`: its work is bounded by its length × the subject's. `budgeted`: it has back-references, and the budget bounds it. */
   readonly matcher: "linear" | "budgeted";
+  /** How many steps it has when it is written out: some 100 bytes each. */
+  readonly size: number;
 }
 
 /** An expression, or why it cannot be run. */
@@ -32,5 +34,5 @@ export function compileExpression(source: string, flags: PcreFlags): CompiledExp
     // The leftmost match is the anchored one, where there is one.
     return anchored && match?.index !== from ? null : match;
   };
-  return { ok: true, expression: { find, matcher: regex.isBudgeted ? "budgeted" : "linear" } };
+  return { ok: true, expression: { find, matcher: regex.isBudgeted ? "budgeted" : "linear", size: regex.size } };
 }

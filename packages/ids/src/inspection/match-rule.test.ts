@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { BufferMatch, ByteExtract, Content } from "../rules/buffer-match.ts";
 import type { BufferGroup } from "../rules/rule.ts";
-import { compileRule, matchRule, type RuleOutcome } from "./match-rule.ts";
+import { matchRule, type RuleOutcome } from "./match-rule.ts";
 
 function bytesOf(text: string): Uint8Array {
   return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
@@ -18,9 +18,8 @@ function group(buffer: BufferGroup["buffer"], ...matches: readonly BufferMatch[]
 }
 
 function outcomeOf(groups: readonly BufferGroup[], texts: Readonly<Record<string, readonly string[]>>, steps?: number): RuleOutcome {
-  const compiled = compileRule({ buffers: groups, variables: ["n"] });
   const source = { isLittleEndian: false, dataset: () => false, instancesOf: (buffer: string) => (texts[buffer] ?? []).map(bytesOf) };
-  return matchRule(compiled, source, steps === undefined ? undefined : { left: steps });
+  return matchRule({ buffers: groups, variables: ["n"] }, source, steps === undefined ? undefined : { left: steps });
 }
 
 test("a rule matches where each of its groups does, in any instance, and says where", () => {

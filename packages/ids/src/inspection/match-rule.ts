@@ -1,27 +1,10 @@
 /** A whole rule against the buffers of one packet, stream or transaction. */
 
 import type { Budget } from "@lanthorn/linear-regex";
-import { type CompiledGroup, compileGroup } from "../matching/compile-group.ts";
 import type { GroupRun } from "../matching/group-run.ts";
 import { matchGroup } from "../matching/match-group.ts";
-import type { Dataset } from "../rules/buffer-match.ts";
+import type { BufferMatch, Dataset } from "../rules/buffer-match.ts";
 import type { BufferGroup, Rule } from "../rules/rule.ts";
-
-/** A group of a rule, ready to be matched. */
-interface RunnableGroup {
-  readonly buffer: BufferGroup["buffer"];
-  readonly transforms: BufferGroup["transforms"];
-  readonly group: CompiledGroup;
-  /** It matches where the buffer is not there. */
-  readonly mayBeAbsent: boolean;
-}
-
-/** What a rule asks of bytes, ready to be matched. */
-export interface RunnableRule {
-  readonly groups: readonly RunnableGroup[];
-  /** How many numbers its matches keep. */
-  readonly variables: number;
-}
 
 /** Only what the bytes of a rule are about. */
 export type RuleOfBytes = Pick<Rule, "buffers" | "variables">;
@@ -48,36 +31,35 @@ export interface GroupPlace {
 /** Whether a rule matched; `gave-up` where its work was too much, which is no match. */
 export type RuleOutcome = { readonly outcome: "matched"; readonly places: readonly GroupPlace[] } | { readonly outcome: "not-matched" | "gave-up" };
 
-/** Makes a rule ready; its expressions when they are come to. */
-export function compileRule({ buffers, variables }: RuleOfBytes): RunnableRule {
-  const decodedGroup = buffers.find(({ buffer }) => buffer === "base64_data");
-  const decoded = decodedGroup ? compileGroup(decodedGroup.matches) : null;
-  const groups: RunnableGroup[] = [];
-  for (const { buffer, transforms, matches } of buffers) {
-    if (buffer === "base64_data") continue;
-    groups.push({ buffer, transforms, group: compileGroup(matches, decoded), mayBeAbsent: matches.some(({ kind }) => kind === "absent") });
-  }
-  return { groups, variables: variables.length };
-}
-
 /**
  * Each group must match in one instance of its buffer. Numbers that one group keeps are known to those behind it.
  * @param budget For all groups together.
  */
-export function matchRule(rule: RunnableRule, source: BufferSource, budget: Budget = { left: MAX_RULE_STEPS }): RuleOutcome {
-  RUN.variables = rule.variables === 0 ? NO_VARIABLES : new BigUint64Array(rule.variables);
+export function matchRule({ buffers, variables }: RuleOfBytes, source: BufferSource, budget: Budget = { left: MAX_RULE_STEPS }): RuleOutcome {
+  RUN.variables = variables.length === 0 ? NO_VARIABLES : new BigUint64Array(variables.length);
   RUN.isLittleEndian = source.isLittleEndian;
   RUN.budget = budget;
   RUN.source = source;
+  RUN.decoded = decodedOf(buffers);
   let places: GroupPlace[] | null = null;
-  for (let index = 0; index < rule.groups.length; index += 1) {
-    const place = placeOf(rule.groups[index] as RunnableGroup, source, budget);
+  for (let index = 0; index < buffers.length; index += 1) {
+    const group = buffers[index] as BufferGroup;
+    if (group.buffer === DECODED) continue;
+    const place = placeOf(group, source, budget);
     if (budget.left <= 0) return GAVE_UP;
     if (place === null) return NOT_MATCHED;
     if (places === null) places = [place];
     else places.push(place);
   }
   return { outcome: "matched", places: places ?? [] };
+}
+
+/** What `base64-decode` decodes: matched where it is decoded. */
+const DECODED = "base64_data";
+
+function decodedOf(buffers: RuleOfBytes["buffers"]): readonly BufferMatch[] | null {
+  for (let index = 0; index < buffers.length; index += 1) if (buffers[index]?.buffer === DECODED) return buffers[index]?.matches ?? null;
+  return null;
 }
 
 const NO_VARIABLES = new BigUint64Array(0);
@@ -91,6 +73,7 @@ class Run implements GroupRun {
   isLittleEndian = false;
   budget: Budget = { left: 0 };
   source: BufferSource | null = null;
+  decoded: readonly BufferMatch[] | null = null;
   readonly starts: number[] = [];
   readonly ends: number[] = [];
 
@@ -111,14 +94,14 @@ class Run implements GroupRun {
 /** Filled anew for each rule: most do not match, and one rule is over before the next begins. */
 const RUN = new Run();
 
-function placeOf({ buffer, transforms, group, mayBeAbsent }: RunnableGroup, source: BufferSource, budget: Budget): GroupPlace | null {
+function placeOf({ buffer, transforms, matches }: BufferGroup, source: BufferSource, budget: Budget): GroupPlace | null {
   const instances = source.instancesOf(buffer, transforms);
-  if (instances.length === 0) return mayBeAbsent ? { buffer, bytes: null, starts: [], ends: [] } : null;
-  const matches = group.steps.length;
+  if (instances.length === 0) return matches.some(({ kind }) => kind === "absent") ? { buffer, bytes: null, starts: [], ends: [] } : null;
+  const count = matches.length;
   for (let index = 0; index < instances.length; index += 1) {
     const bytes = instances[index] as Uint8Array;
-    RUN.begin(bytes, matches);
-    if (matchGroup(group, RUN)) return { buffer, bytes, starts: RUN.starts.slice(0, matches), ends: RUN.ends.slice(0, matches) };
+    RUN.begin(bytes, count);
+    if (matchGroup(matches, RUN)) return { buffer, bytes, starts: RUN.starts.slice(0, count), ends: RUN.ends.slice(0, count) };
     if (budget.left <= 0) return null;
   }
   return null;

@@ -1,7 +1,7 @@
 /** What all matches of one run share. */
 
 import type { Budget } from "@lanthorn/linear-regex";
-import type { Amount, Dataset, Value } from "../rules/buffer-match.ts";
+import type { Amount, BufferMatch, Dataset, Value } from "../rules/buffer-match.ts";
 
 /** Numbers that a rule's `byte_extract` and `byte_math` read, by their places in `Rule.variables`. Kept from one buffer to the next. */
 export type VariableValues = BigUint64Array;
@@ -14,6 +14,8 @@ export interface GroupRun {
   readonly isLittleEndian: boolean;
   /** Steps that are left for the rule, some 10 ns each. At 0 or below it gave up, and nothing is known. */
   readonly budget: Budget;
+  /** What the rule asks of the bytes that `base64-decode` decodes; `null` for nothing. */
+  readonly decoded: readonly BufferMatch[] | null;
   /** Asks a set, or changes it. */
   dataset(dataset: Dataset, bytes: Uint8Array): boolean;
   /** Where each match begins and ends, by its index in the group; of the last way that was tried. */

@@ -3,11 +3,12 @@
  * searched again behind its beginning. A content that counts from nothing and is not there ends all.
  */
 import { findBytes } from "../patterns/find-bytes.ts";
-import type { Content } from "../rules/buffer-match.ts";
+import { createCompiledExpressions } from "../expressions/compiled-expressions.ts";
+import type { Base64Decode, BufferMatch, Content, IsDataAt, Pcre } from "../rules/buffer-match.ts";
 import { decodeBase64 } from "./base64.ts";
 import { extractBytes, hasData, jumpBytes, reckonBytes, testBytes } from "./byte-steps.ts";
-import { type CompiledGroup, type ExpressionStep, type GroupStep, isCountedFrom, isRelative } from "./compile-group.ts";
 import type { GroupRun } from "./group-run.ts";
+import { isCountedFrom, isRelative } from "./relative.ts";
 import { searchWindow } from "./search-window.ts";
 import { compare, testNumber } from "./test-number.ts";
 import { shannonEntropy } from "./shannon-entropy.ts";
@@ -20,28 +21,31 @@ const BYTES_A_STEP = 8;
 /** `never`: no other place of the matches before can help. */
 type Outcome = "matched" | "failed" | "never";
 
+const expressions = createCompiledExpressions();
+
 /**
+ * @param matches A few hundred at most, as the parser has it: each goes one call deeper.
  * @returns Whether all match. False too where the run's budget is spent, which its `left` says by 0 or less: what Suricata gives up is no
  * match either, of negated matches too.
  */
-export function matchGroup(group: CompiledGroup, run: GroupRun): boolean {
-  return matchFrom({ group, run }, 0, 0) === "matched";
+export function matchGroup(matches: readonly BufferMatch[], run: GroupRun): boolean {
+  return matchFrom({ matches, run }, 0, 0) === "matched";
 }
 
 interface Matching {
-  readonly group: CompiledGroup;
+  readonly matches: readonly BufferMatch[];
   readonly run: GroupRun;
 }
 
 /** @param place From which relative matches count: the end of the match before. */
 function matchFrom(matching: Matching, index: number, place: number): Outcome {
-  const { group, run } = matching;
-  const step = group.steps[index];
+  const { matches, run } = matching;
+  const step = matches[index];
   if (step === undefined) return "matched";
   run.budget.left -= STEPS_A_MATCH;
   if (run.budget.left <= 0) return "never";
   if (step.kind === "content") return matchContent(matching, step, index, place);
-  if (step.kind === "expression") return matchExpression(matching, step, index, place);
+  if (step.kind === "pcre") return matchExpression(matching, step, index, place);
   if (step.kind === "base64-decode") return matchDecoded(matching, step, place);
   const next = stepOver(step, place, run);
   return typeof next === "number" ? matchFrom(matching, index + 1, next) : next;
@@ -61,7 +65,7 @@ function matchContent(matching: Matching, step: Content, index: number, place: n
       run.starts[index] = at;
       run.ends[index] = end;
       const outcome = matchFrom(matching, index + 1, end);
-      if (outcome !== "failed" || !isCountedFrom(matching.group, index)) return outcome;
+      if (outcome !== "failed" || !isCountedFrom(matching.matches, index)) return outcome;
     }
     from = at + 1;
   }
@@ -81,13 +85,13 @@ function isAbsent(step: Content, window: ReturnType<typeof searchWindow>, run: G
 }
 
 /** What depends on nothing will be there at every other place too. */
-function negatedFailure({ group }: Matching, step: Content, index: number): Outcome {
-  return isRelative(step) || step.offset !== null || step.depth !== null || isCountedFrom(group, index) ? "failed" : "never";
+function negatedFailure({ matches }: Matching, step: Content, index: number): Outcome {
+  return isRelative(step) || step.offset !== null || step.depth !== null || isCountedFrom(matches, index) ? "failed" : "never";
 }
 
-function matchExpression(matching: Matching, step: ExpressionStep, index: number, place: number): Outcome {
+function matchExpression(matching: Matching, step: Pcre, index: number, place: number): Outcome {
   const { run } = matching;
-  const { expression } = step;
+  const expression = expressions.of(step);
   if (expression === null) return "never";
   const base = step.isRelative ? place : 0;
   const subject = base === 0 ? run.buffer : run.buffer.subarray(base);
@@ -100,23 +104,24 @@ function matchExpression(matching: Matching, step: ExpressionStep, index: number
     run.starts[index] = base + match.index;
     run.ends[index] = base + match.end;
     const outcome = matchFrom(matching, index + 1, base + match.end);
-    if (outcome !== "failed" || !isCountedFrom(matching.group, index)) return outcome;
+    if (outcome !== "failed" || !isCountedFrom(matching.matches, index)) return outcome;
     from = match.index + 1;
     if (from > subject.length) return "failed";
   }
 }
 
 /** What is decoded ends the group: matches behind `base64_decode` are about it. */
-function matchDecoded({ group, run }: Matching, step: Extract<GroupStep, { readonly kind: "base64-decode" }>, place: number): Outcome {
+function matchDecoded({ run }: Matching, step: Base64Decode, place: number): Outcome {
   const decoded = decodeBase64(run.buffer, (step.isRelative ? place : 0) + step.offset, step.bytes);
   run.budget.left -= decoded.length;
-  if (decoded.length === 0 || group.decoded === null) return "failed";
-  return matchGroup(group.decoded, {
-    buffer: decoded, variables: run.variables, isLittleEndian: run.isLittleEndian, budget: run.budget, dataset: (dataset, bytes) => run.dataset(dataset, bytes), starts: [], ends: [],
+  if (decoded.length === 0 || run.decoded === null) return "failed";
+  return matchGroup(run.decoded, {
+    buffer: decoded, variables: run.variables, isLittleEndian: run.isLittleEndian, budget: run.budget, decoded: run.decoded,
+    dataset: (dataset, bytes) => run.dataset(dataset, bytes), starts: [], ends: [],
   }) ? "matched" : "failed";
 }
 
-type PlainStep = Exclude<GroupStep, Content | ExpressionStep | { readonly kind: "base64-decode" }>;
+type PlainStep = Exclude<BufferMatch, Content | Pcre | Base64Decode>;
 
 /** @returns The place from which matches behind it count, or how it failed. */
 function stepOver(step: PlainStep, place: number, run: GroupRun): number | Outcome {
@@ -151,6 +156,6 @@ function placeOr(place: number): number | Outcome {
 }
 
 /** Further on there is less data, and what is absolute stays as it is. */
-function dataFailure({ at, isRelative, isNegated }: Extract<GroupStep, { readonly kind: "is-data-at" }>): Outcome {
+function dataFailure({ at, isRelative, isNegated }: IsDataAt): Outcome {
   return typeof at === "number" && !(isRelative && isNegated) ? "never" : "failed";
 }

@@ -1,8 +1,8 @@
 /** Where in a buffer a content may be. */
 
 import type { Amount, Content } from "../rules/buffer-match.ts";
-import { isRelative } from "./compile-group.ts";
 import { type GroupRun, signedOf, unsignedOf } from "./group-run.ts";
+import { isRelative } from "./relative.ts";
 
 /** From the first place where it may begin to where it must have ended. */
 export interface SearchWindow {

@@ -144,7 +144,7 @@ export class Evaluator {
     if (rule.rule.buffers.length === 0) return NO_PLACES;
     const given = Math.min(this.#limits.stepsPerRule, this.#left);
     this.#budget.left = given;
-    const outcome = matchRule(rule.runnable, this.subject, this.#budget);
+    const outcome = matchRule(rule.rule, this.subject, this.#budget);
     const spent = given - Math.max(this.#budget.left, 0);
     this.#left -= spent;
     this.#costs.steps[place] = (this.#costs.steps[place] ?? 0) + spent;

@@ -1,13 +1,11 @@
 /** A rule as the engine runs it. */
 
 import type { Direction } from "../../applications/application.ts";
-import { compileRule, type RunnableRule } from "../../inspection/match-rule.ts";
 import { BUFFER_FACTS } from "../../rules/buffer-names.ts";
 import type { Condition } from "../../rules/condition.ts";
 import type { BufferMatch } from "../../rules/buffer-match.ts";
 import type { AddressSet } from "../../rules/address-set.ts";
 import type { BufferGroup, Rule } from "../../rules/rule.ts";
-import type { CompiledRules } from "./compiled-rules.ts";
 
 /**
  * When a rule is looked at: `address` for a flow's first packet each way; `packet` and `stream` for payloads and chunks of a stream;
@@ -31,35 +29,15 @@ export class EngineRule {
   readonly isNegative: boolean;
   /** It counts from the beginning of the payload: of a whole chunk. */
   readonly isPlaced: boolean;
-  /** It was run since somebody set this to false. */
-  wasUsed = false;
-  readonly #compiled: CompiledRules;
-  #runnable: RunnableRule | null = null;
 
-  constructor(rule: Rule, compiled: CompiledRules) {
+  constructor(rule: Rule) {
     this.rule = rule;
-    this.#compiled = compiled;
     this.kind = kindOf(rule);
     this.key = rule.gid * 0x1_0000_0000 + rule.id;
     this.packetConditions = chosen(rule.conditions, (condition) => !isOfTransaction(condition));
     this.transactionConditions = chosen(rule.conditions, isOfTransaction);
     this.isNegative = rule.buffers.some(isNegative);
     this.isPlaced = rule.buffers.some((group) => group.buffer === "payload" && group.matches.some(countsFromBegin));
-  }
-
-  /** What is asked of the bytes, compiled when the rule comes near a match: a set of rules has thousands of expressions. */
-  get runnable(): RunnableRule {
-    this.wasUsed = true;
-    if (this.#runnable === null) {
-      this.#runnable = compileRule(this.rule);
-      this.#compiled.add(this);
-    }
-    return this.#runnable;
-  }
-
-  /** What was compiled goes; it is compiled again when it is needed. */
-  forget(): void {
-    this.#runnable = null;
   }
 
   /** Whether it may match in a direction at all. */

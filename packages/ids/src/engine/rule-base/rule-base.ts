@@ -4,7 +4,6 @@ import type { Application, BufferStage, Direction } from "../../applications/app
 import type { Condition } from "../../rules/condition.ts";
 import type { Refusal } from "../../rules/parse-rule.ts";
 import type { BufferGroup, Rule } from "../../rules/rule.ts";
-import { createCompiledRules } from "./compiled-rules.ts";
 import { EngineRule, isOfApplication } from "./engine-rule.ts";
 import { orderRules } from "./order.ts";
 import { createRuleScope, type PlacedRule, type RuleScope } from "./rule-scope.ts";
@@ -73,9 +72,8 @@ export function* buildRuleBase(rules: readonly Rule[], applications: readonly Ap
   const ordered = yield* orderRules(kept);
   yield;
   const placed: PlacedRule[] = [];
-  const compiled = createCompiledRules();
   for (const [place, rule] of ordered.entries()) {
-    placed.push({ rule: new EngineRule(rule, compiled), place });
+    placed.push({ rule: new EngineRule(rule), place });
     if (place % RULES_A_STEP === 0) yield;
   }
   const files = yield* fileByScope(placed);
