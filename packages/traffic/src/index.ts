@@ -13,7 +13,7 @@ export { recognizeDatagram } from "./recognition/recognize-datagram.ts";
 export { recognizeStream } from "./recognition/recognize-stream.ts";
 export { createStreamMemory, type HolderWorth, type MemoryHolder, type StreamMemory } from "./streams/memory.ts";
 export {
-  acceptAcknowledgment, acceptSegment, createStreamCounters, createTcpStream, dropHeld, flushStream, type StreamContext, type StreamCounters, type StreamOutput, type TcpStream,
+  acceptAcknowledgment, acceptSegment, createStreamCounters, createTcpStream, dropHeld, flushStream, type StreamContext, type StreamCounters, type StreamOutput, type StreamSegment, type TcpStream,
 } from "./streams/tcp-stream.ts";
 export type { TrafficMessage } from "./traffic-message.ts";
 export { decodeCertificate, type TlsCertificate } from "./protocols/tls/certificate.ts";

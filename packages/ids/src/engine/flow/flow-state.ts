@@ -4,26 +4,26 @@ import type { FlowKey, WatchedPacket } from "@lanthorn/traffic";
 import type { Direction } from "../../applications/application.ts";
 import type { FlowMemory } from "../../states/flow-memory.ts";
 import type { HeaderEnd } from "../rule-base/header-test.ts";
-import { createTcpSession, type TcpSession } from "./tcp-session.ts";
+import type { SessionSide, TcpSession } from "./tcp-session.ts";
 
-/** Octets and packets of one direction. */
-export interface SideCount {
+/** One direction. */
+export interface FlowStateSide extends SessionSide {
   packets: number;
   octets: number;
 }
 
-/** One flow, as rules see it. */
-export interface FlowState {
+/** One flow, as rules see it; without TCP its session stays as it begins. */
+export interface FlowState extends TcpSession {
   readonly key: () => FlowKey;
   /** Who sent the first packet, whatever its ports: `to-server` goes to the other. */
   readonly client: HeaderEnd;
   readonly server: HeaderEnd;
   readonly isClientOriginator: boolean;
   readonly protocol: number;
+  readonly isTcp: boolean;
   readonly startedAt: number;
-  readonly counts: Readonly<Record<Direction, SideCount>>;
-  /** `null` without TCP. */
-  readonly session: TcpSession | null;
+  readonly toServer: FlowStateSide;
+  readonly toClient: FlowStateSide;
   /** What was recognized; `""` as long as nothing is, `failed` where nothing will be. */
   application: string;
   /** Made when a rule first sets something. */
@@ -39,9 +39,14 @@ export function createFlowState(packet: WatchedPacket, key: () => FlowKey): Flow
   const at = packet.networkOffset + (packet.isIpv4 ? IPV4_SOURCE_AT : IPV6_SOURCE_AT);
   return {
     key, client: endAt(packet, at, packet.sourcePort), server: endAt(packet, at + length, packet.destinationPort), isClientOriginator: packet.isFromOriginator,
-    protocol: packet.protocol, startedAt: packet.at, lastAt: packet.at, counts: { "to-server": { packets: 0, octets: 0 }, "to-client": { packets: 0, octets: 0 } },
-    session: packet.isTcp ? createTcpSession() : null, application: "", memory: null, isPassed: false,
+    protocol: packet.protocol, isTcp: packet.isTcp, startedAt: packet.at, lastAt: packet.at, stage: "new", isOpen: false,
+    toServer: { packets: 0, octets: 0, initial: -1, next: 0 }, toClient: { packets: 0, octets: 0, initial: -1, next: 0 }, application: "", memory: null, isPassed: false,
   };
+}
+
+/** @returns What is known of a direction. */
+export function sideOf({ toServer, toClient }: FlowState, direction: Direction): FlowStateSide {
+  return direction === "to-server" ? toServer : toClient;
 }
 
 const IPV4_SOURCE_AT = 12;
@@ -60,6 +65,6 @@ export function uint32(bytes: Uint8Array, at: number): number {
 }
 
 /** @returns Whether both have spoken: of TCP, by a handshake. */
-export function isEstablished({ session, counts }: FlowState): boolean {
-  return session === null ? counts["to-server"].packets > 0 && counts["to-client"].packets > 0 : session.isEstablished;
+export function isEstablished({ isTcp, isOpen, toServer, toClient }: FlowState): boolean {
+  return isTcp ? isOpen : toServer.packets > 0 && toClient.packets > 0;
 }

@@ -8,7 +8,7 @@ import type { PayloadLender } from "../inspect/subject.ts";
 import { classOf } from "../rule-base/rule-base.ts";
 import { ApplicationRun } from "./application-run.ts";
 import type { FlowContext } from "./context.ts";
-import { createFlowState, type FlowState, isEstablished } from "./flow-state.ts";
+import { createFlowState, type FlowState, isEstablished, sideOf } from "./flow-state.ts";
 import { attemptScope } from "./packet-rules.ts";
 import { StreamPair } from "./stream-pair.ts";
 import { advanceSession } from "./tcp-session.ts";
@@ -45,9 +45,9 @@ export class IdsFlow implements FlowWatch, PayloadLender, TransactionOwner {
 
   /** A SYN with another number behind a connection that is over, or of which nothing was said: another connection between the same ports. */
   #isAnother({ isTcp, flags, sequence }: WatchedPacket): boolean {
-    const { session } = this.#state;
-    if (!isTcp || session === null || (flags & (TCP_FLAG.syn | TCP_FLAG.ack | TCP_FLAG.rst)) !== TCP_FLAG.syn) return false;
-    return (session.stage === "open" || session.stage === "none") && session.sides["to-server"].initial !== sequence && (this.#streams === null || this.#streams.isOver);
+    const { stage, toServer } = this.#state;
+    if (!isTcp || (flags & (TCP_FLAG.syn | TCP_FLAG.ack | TCP_FLAG.rst)) !== TCP_FLAG.syn) return false;
+    return (stage === "open" || stage === "none") && toServer.initial !== sequence && (this.#streams === null || this.#streams.isOver);
   }
 
   #beginAnother(packet: WatchedPacket): void {
@@ -65,15 +65,15 @@ export class IdsFlow implements FlowWatch, PayloadLender, TransactionOwner {
     if (this.#isAnother(packet)) this.#beginAnother(packet);
     const state = this.#state;
     const direction: Direction = packet.isFromOriginator === state.isClientOriginator ? "to-server" : "to-client";
-    const count = state.counts[direction];
-    count.packets += 1;
-    count.octets += packet.ipBytes;
+    const side = sideOf(state, direction);
+    side.packets += 1;
+    side.octets += packet.ipBytes;
     state.lastAt = packet.at;
     this.#lastFrame = packet.frameNumber;
     work.packets += 1;
     const payload = payloadOf(packet);
     const wasEstablished = isEstablished(state);
-    const isOfStream = state.session !== null && advanceSession(state.session, direction, segmentOf(packet, payload.length), this.#context.limits);
+    const isOfStream = packet.isTcp && advanceSession(state, direction, packet, payload.length, this.#context.limits);
     if (state.isPassed || evaluator.base.rules.length === 0) {
       this.#isLate ||= payload.length > 0;
       return;
@@ -88,7 +88,7 @@ export class IdsFlow implements FlowWatch, PayloadLender, TransactionOwner {
     subject.direction = direction;
     subject.isEstablished = wasEstablished;
     subject.payload = payload.length > 0 ? payload : null;
-    if (count.packets === 1 || !HAVE_FLOWS.has(packet.protocol)) this.#inspectAddresses();
+    if (side.packets === 1 || !HAVE_FLOWS.has(packet.protocol)) this.#inspectAddresses();
     this.#inspectPacket(packet, direction, payload, isOfStream);
     this.#inspectProtocol();
     this.#announce(direction);
@@ -104,7 +104,7 @@ export class IdsFlow implements FlowWatch, PayloadLender, TransactionOwner {
     evaluator.begin();
     this.#streams?.finish(this.#state.lastAt);
     this.#application?.end(this.#state.lastAt);
-    for (const direction of ["to-server", "to-client"] as const) if (this.#state.counts[direction].packets > 0) this.#announce(direction);
+    for (const direction of ["to-server", "to-client"] as const) if (sideOf(this.#state, direction).packets > 0) this.#announce(direction);
     this.#leave();
     this.#streams = null;
     this.#application = null;
@@ -137,7 +137,7 @@ export class IdsFlow implements FlowWatch, PayloadLender, TransactionOwner {
 
   #giveToStreams(packet: WatchedPacket, direction: Direction, payload: Uint8Array): void {
     if (this.#streams === null) {
-      if (payload.length === 0 || this.#isOver || this.#application === null || this.#state.session === null) return;
+      if (payload.length === 0 || this.#isOver || this.#application === null) return;
       this.#streams = new StreamPair(this.#context, this.#state, this.#application, { flow: this, isLate: this.#isLate });
     }
     this.#streams.segment(packet, direction, payload);
@@ -191,14 +191,3 @@ export class IdsFlow implements FlowWatch, PayloadLender, TransactionOwner {
 const UDP = 17;
 /** Of these protocols Suricata follows flows: ICMP, TCP, UDP, ICMPv6, SCTP. */
 const HAVE_FLOWS: ReadonlySet<number> = new Set([1, 6, UDP, 58, 132]);
-
-/** One object for all: it is read during the call only. */
-const SEGMENT = { sequence: 0, acknowledgment: 0, flags: 0, payloadBytes: 0 };
-
-function segmentOf({ sequence, acknowledgment, flags }: WatchedPacket, payloadBytes: number): Readonly<typeof SEGMENT> {
-  SEGMENT.sequence = sequence;
-  SEGMENT.acknowledgment = acknowledgment;
-  SEGMENT.flags = flags;
-  SEGMENT.payloadBytes = payloadBytes;
-  return SEGMENT;
-}

@@ -2,12 +2,12 @@
 
 import { TCP_FLAG } from "@lanthorn/packets";
 import {
-  acceptAcknowledgment, acceptSegment, createTcpStream, dropHeld, flushStream, type HolderWorth, type MemoryHolder, type StreamOutput, type TcpStream, type WatchedPacket,
+  acceptAcknowledgment, acceptSegment, createTcpStream, dropHeld, flushStream, type HolderWorth, type MemoryHolder, type StreamOutput, type StreamSegment, type TcpStream, type WatchedPacket,
 } from "@lanthorn/traffic";
 import type { Direction } from "../../applications/application.ts";
 import type { ApplicationRun } from "./application-run.ts";
 import type { FlowContext } from "./context.ts";
-import type { FlowState } from "./flow-state.ts";
+import { type FlowState, sideOf } from "./flow-state.ts";
 import { attemptScope, findPlaces } from "./packet-rules.ts";
 import { RawStream } from "./raw-stream.ts";
 import type { TransactionOwner } from "./transaction-inspector.ts";
@@ -66,7 +66,7 @@ export class StreamPair implements StreamOutput, MemoryHolder {
     const { sequence, acknowledgment, flags, at } = packet;
     if ((flags & TCP_FLAG.ack) !== 0) acceptAcknowledgment(peer.stream, this, streams, acknowledgment, at);
     // Most packets are an acknowledgment and nothing else.
-    if (payload.length > 0 || own.stream.finAt >= 0 || (flags & CONTROL) !== 0) acceptSegment(own.stream, this, streams, { sequence, flags, payload, at });
+    if (payload.length > 0 || own.stream.finAt >= 0 || (flags & CONTROL) !== 0) acceptSegment(own.stream, this, streams, segmentOf(sequence, flags, payload, at));
     if ((flags & TCP_FLAG.rst) !== 0 && own.stream.isEnded) peer.stream.isEnded = true;
   }
 
@@ -186,9 +186,20 @@ export class StreamPair implements StreamOutput, MemoryHolder {
   }
 }
 
-function startSide({ session }: FlowState, direction: Direction, isLate: boolean): Side {
+/** One object for all: it is read during the call only. */
+const SEGMENT = { sequence: 0, flags: 0, payload: new Uint8Array(0) as Uint8Array, at: 0 };
+
+function segmentOf(sequence: number, flags: number, payload: Uint8Array, at: number): StreamSegment {
+  SEGMENT.sequence = sequence;
+  SEGMENT.flags = flags;
+  SEGMENT.payload = payload;
+  SEGMENT.at = at;
+  return SEGMENT;
+}
+
+function startSide(state: FlowState, direction: Direction, isLate: boolean): Side {
   const stream = createTcpStream(direction === "to-server" ? 0 : 1);
-  const initial = isLate ? -1 : session?.sides[direction].initial ?? -1;
+  const initial = isLate ? -1 : sideOf(state, direction).initial;
   if (initial >= 0) {
     stream.isStarted = true;
     stream.next = (initial + 1) >>> 0;

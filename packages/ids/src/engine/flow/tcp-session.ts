@@ -17,8 +17,9 @@ export interface SessionSide {
 /** One connection. */
 export interface TcpSession {
   stage: SessionStage;
-  isEstablished: boolean;
-  readonly sides: Readonly<Record<Direction, SessionSide>>;
+  isOpen: boolean;
+  readonly toServer: SessionSide;
+  readonly toClient: SessionSide;
 }
 
 /** A segment of it. */
@@ -26,7 +27,6 @@ export interface SessionSegment {
   readonly sequence: number;
   readonly acknowledgment: number;
   readonly flags: number;
-  readonly payloadBytes: number;
 }
 
 /** What counts as a connection beside one with its handshake. */
@@ -35,23 +35,18 @@ export interface SessionRules {
   readonly isOneSided: boolean;
 }
 
-/** @returns One that has seen nothing. */
-export function createTcpSession(): TcpSession {
-  return { stage: "new", isEstablished: false, sides: { "to-server": { initial: -1, next: 0 }, "to-client": { initial: -1, next: 0 } } };
-}
-
-/** Moves the connection on. @returns Whether the segment belongs to its streams. */
-export function advanceSession(session: TcpSession, direction: Direction, segment: SessionSegment, rules: SessionRules): boolean {
+/** Moves the connection on. @param payloadBytes Of the segment. @returns Whether the segment belongs to its streams. */
+export function advanceSession(session: TcpSession, direction: Direction, segment: SessionSegment, payloadBytes: number, rules: SessionRules): boolean {
   const { flags } = segment;
-  const side = session.sides[direction];
+  const side = direction === "to-server" ? session.toServer : session.toClient;
   const isSyn = (flags & TCP_FLAG.syn) !== 0;
   const isAck = (flags & TCP_FLAG.ack) !== 0;
   if (session.stage === "new") session.stage = begin(segment, rules);
   if (session.stage === "none") return false;
   if (isSyn) noteSyn(session, direction, segment, isAck);
   else if ((session.stage === "syn-ack" || isUnanswered(session, direction, rules)) && isAck && (flags & TCP_FLAG.rst) === 0) open(session, direction, segment);
-  if (session.stage === "open" || isSyn) noteSent(side, segment, isSyn);
-  if (session.stage === "open") session.isEstablished = true;
+  if (session.stage === "open" || isSyn) noteSent(side, segment, payloadBytes, isSyn);
+  if (session.stage === "open") session.isOpen = true;
   return session.stage === "open" || (isSyn && side.initial >= 0);
 }
 
@@ -66,16 +61,15 @@ function isUnanswered({ stage }: TcpSession, direction: Direction, { isOneSided 
 }
 
 function noteSyn(session: TcpSession, direction: Direction, { sequence, acknowledgment }: SessionSegment, isAck: boolean): void {
-  const { sides } = session;
-  const side = sides[direction];
+  const { toServer, toClient } = session;
   if (direction === "to-server" && !isAck) {
-    if (session.stage === "syn") side.initial = sequence;
+    if (session.stage === "syn") toServer.initial = sequence;
     return;
   }
   if (direction !== "to-client" || session.stage === "open") return;
   // An answer to another SYN is none.
-  if (isAck && acknowledgment !== ((sides["to-server"].initial + 1) >>> 0) && !isWithin(acknowledgment, sides["to-server"])) return;
-  side.initial = sequence;
+  if (isAck && acknowledgment !== ((toServer.initial + 1) >>> 0) && !isWithin(acknowledgment, toServer)) return;
+  toClient.initial = sequence;
   session.stage = "syn-ack";
 }
 
@@ -85,16 +79,16 @@ function isWithin(acknowledgment: number, { initial, next }: SessionSide): boole
 }
 
 function open(session: TcpSession, direction: Direction, { acknowledgment }: SessionSegment): void {
-  const peer = session.sides[direction === "to-server" ? "to-client" : "to-server"];
+  const peer = direction === "to-server" ? session.toClient : session.toServer;
   if (peer.initial >= 0 && direction === "to-server" && acknowledgment !== ((peer.initial + 1) >>> 0) && ((acknowledgment - peer.initial) >>> 0) > MAX_WINDOW) return;
   session.stage = "open";
-  session.isEstablished = true;
+  session.isOpen = true;
 }
 
 /** @see RFC 7323 section 2.3 */
 const MAX_WINDOW = 0x4000_0000;
 
-function noteSent(side: SessionSide, { sequence, payloadBytes, flags }: SessionSegment, isSyn: boolean): void {
+function noteSent(side: SessionSide, { sequence, flags }: SessionSegment, payloadBytes: number, isSyn: boolean): void {
   const control = (isSyn ? 1 : 0) + ((flags & TCP_FLAG.fin) !== 0 ? 1 : 0);
   const end = (sequence + payloadBytes + control) >>> 0;
   if (isSyn || ((end - side.next) >>> 0) < MAX_WINDOW) side.next = end;

@@ -4,7 +4,7 @@ import type { WatchedPacket } from "@lanthorn/traffic";
 import type { Transaction } from "../../applications/application.ts";
 import { compare, testNumber } from "../../matching/test-number.ts";
 import type { ApplicationCondition, Condition, FactCondition, IpOptionCondition, StreamSizeCondition, VlanCondition, WordCondition } from "../../rules/condition.ts";
-import type { FlowState } from "../flow/flow-state.ts";
+import { type FlowState, sideOf } from "../flow/flow-state.ts";
 import { eventName } from "../rule-base/support.ts";
 import { numberOf } from "./packet-numbers.ts";
 import type { Subject } from "./subject.ts";
@@ -110,10 +110,10 @@ function testVlan({ frame }: WatchedPacket, { layer, test }: VlanCondition): boo
   return id !== undefined && testNumber(test, id);
 }
 
-function testStreamSize({ session }: FlowState, { side, operator, value }: StreamSizeCondition): boolean {
-  if (session === null || session.stage === "none") return false;
+function testStreamSize(flow: FlowState, { side, operator, value }: StreamSizeCondition): boolean {
+  if (!flow.isTcp || flow.stage === "none") return false;
   const [client, server] = (["to-server", "to-client"] as const).map((direction) => {
-    const { initial, next } = session.sides[direction];
+    const { initial, next } = sideOf(flow, direction);
     return initial < 0 ? 0 : (next - initial) >>> 0;
   });
   const holds = (octets = 0) => compare(operator, octets, value);

@@ -2,7 +2,7 @@
 
 import type { WatchedPacket } from "@lanthorn/traffic";
 import type { NumberField } from "../../rules/condition.ts";
-import { type FlowState, uint32 } from "../flow/flow-state.ts";
+import { type FlowState, sideOf, uint32 } from "../flow/flow-state.ts";
 import { payloadLength } from "./packet-buffers.ts";
 
 /** @returns The number, or `null` where the packet or the flow has none. */
@@ -10,8 +10,8 @@ export function numberOf(field: NumberField, packet: WatchedPacket | null, flow:
   const read = FIELDS[field];
   if (read) return packet === null ? null : read(packet);
   const side = field.endsWith("to-client") ? ["to-client"] as const : field.endsWith("to-server") ? ["to-server"] as const : ["to-client", "to-server"] as const;
-  if (field.startsWith("flow.packets")) return side.reduce((sum, one) => sum + flow.counts[one].packets, 0);
-  if (field.startsWith("flow.bytes")) return side.reduce((sum, one) => sum + flow.counts[one].octets, 0);
+  if (field.startsWith("flow.packets")) return side.reduce((sum, one) => sum + sideOf(flow, one).packets, 0);
+  if (field.startsWith("flow.bytes")) return side.reduce((sum, one) => sum + sideOf(flow, one).octets, 0);
   return field === "flow.age" ? Math.floor((flow.lastAt - flow.startedAt) / 1e6) : null;
 }
 
