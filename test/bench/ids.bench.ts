@@ -19,7 +19,7 @@ import { makeRuleTraffic } from "./ids/rule-traffic.ts";
 /** Flows of one capture end before the next begins, in every engine. */
 const PAUSE_SECONDS = 700;
 /** The captures are repeated until there are so many: what is measured is how it goes on, and not its start, of which V8's compiler has the most. */
-const LEAST_FRAMES = 800_000;
+const LEAST_FRAMES = 1_600_000;
 const MADE_FRAMES = 50_000;
 const SHOWN = 20;
 

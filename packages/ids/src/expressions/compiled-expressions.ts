@@ -20,7 +20,7 @@ interface Entry {
 }
 
 /** Ordinary traffic comes near few of the thousands that rules have. Mostly of 1 to 10 KiB. */
-const MAX_KEPT = 256;
+const MAX_KEPT = 128;
 /** 100 bytes each. */
 const MAX_STEPS = 100_000;
 
