@@ -1,7 +1,7 @@
 /** The buffers of a transaction, and when each is there. */
 import { BUFFER_FACTS, type BufferFacts, type BufferName } from "../../rules/buffer-names.ts";
 import type { BufferStage } from "../application.ts";
-import { bytesOf, joinBytes, latin1 } from "./bytes.ts";
+import { bytesOf, COLON_SPACE, joinBytes, latin1, LINE_END } from "./bytes.ts";
 import { joinedValue, linesOf } from "./head/fields.ts";
 import { HTTP_STAGE, type HttpMessage } from "./message.ts";
 import { boundaryOf, parameterOf, readFormFiles } from "./body/multipart.ts";
@@ -25,9 +25,6 @@ interface Row {
   readonly stage: number;
   readonly build: Build;
 }
-
-const LINE_END = bytesOf("\r\n");
-const COLON = bytesOf(": ");
 
 /** One value of the request, the response, or the message of the direction. */
 function field(of: "any" | "request" | "response", name: string): Row {
@@ -71,7 +68,7 @@ const headerNames: Build = (_, message) => {
   return joinBytes(pieces);
 };
 
-const everyField: Build = (_, message) => message.mergedFields.map(({ name, value }) => joinBytes([name, COLON, value]));
+const everyField: Build = (_, message) => message.mergedFields.map(({ name, value }) => joinBytes([name, COLON_SPACE, value]));
 
 const body: Build = (_, message) => message.body?.instances ?? [];
 

@@ -41,6 +41,10 @@ export function bytesOf(text: string): Uint8Array {
   return Buffer.from(text, "latin1");
 }
 
+/** Between the name of a field and its value, and behind it. */
+export const COLON_SPACE = bytesOf(": ");
+export const LINE_END = bytesOf("\r\n");
+
 const MIN_NATIVE_BYTES = 32;
 
 /** One after the other. */

@@ -73,7 +73,7 @@ export class IdsFlow implements FlowWatch, PayloadLender, TransactionOwner {
     work.packets += 1;
     const payload = payloadOf(packet);
     const wasEstablished = isEstablished(state);
-    const isOfStream = packet.isTcp && advanceSession(state, direction, packet, payload.length, this.#context.limits);
+    const isOfStream = state.isTcp && advanceSession(state, direction, packet, payload.length, this.#context.limits);
     if (state.isPassed || evaluator.base.rules.length === 0) {
       this.#isLate ||= payload.length > 0;
       return;

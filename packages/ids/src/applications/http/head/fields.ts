@@ -1,5 +1,5 @@
 /** Header fields of a message, as libhtp reads them: leniently. @see RFC 9112 section 5 */
-import { bytesOf, isBlank, isSpace, joinBytes, latin1, lowerByte } from "../bytes.ts";
+import { COLON_SPACE, isBlank, isSpace, joinBytes, latin1, LINE_END, lowerByte } from "../bytes.ts";
 
 /** Where the fields of a message are in its bytes. */
 export interface HttpFields {
@@ -158,13 +158,10 @@ export function mergeFields({ bytes, places }: HttpFields): readonly MergedField
   return [...merged.values()];
 }
 
-const FIELD_JOINT = bytesOf(": ");
-const LINE_END = bytesOf("\r\n");
-
 /** @returns Name and value of each field, a line each. */
 export function linesOf(fields: readonly MergedField[]): Uint8Array {
   const pieces: Uint8Array[] = [];
-  for (const { name, value } of fields) pieces.push(name, FIELD_JOINT, value, LINE_END);
+  for (const { name, value } of fields) pieces.push(name, COLON_SPACE, value, LINE_END);
   return joinBytes(pieces);
 }
 
