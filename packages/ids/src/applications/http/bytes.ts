@@ -41,8 +41,9 @@ export function bytesOf(text: string): Uint8Array {
   return Buffer.from(text, "latin1");
 }
 
-/** Between the name of a field and its value, and behind it. */
+/** Between the name of a field and its value. */
 export const COLON_SPACE = bytesOf(": ");
+/** Behind each line of a head. */
 export const LINE_END = bytesOf("\r\n");
 
 const MIN_NATIVE_BYTES = 32;
