@@ -1,18 +1,24 @@
 /** Which expressions of rules are compiled: no more than a bound, whatever traffic comes. */
 
-import type { Pcre } from "../rules/buffer-match.ts";
+import type { PcreFlags } from "../rules/transform.ts";
 import { compileExpression, type Expression } from "./compile-expression.ts";
 
-/** Expressions that were used of late. */
+/** An expression as the parser gives it: a `pcre`, or the transform `pcrexform`. */
+export interface ReadExpression {
+  readonly source: string;
+  readonly flags: PcreFlags;
+}
+
+/** Expressions that were used of late, by the object that was read. */
 export interface CompiledExpressions {
   /** Compiles it where that was not done, or was forgotten. @returns `null` where it cannot be run. */
-  of(match: Pcre): Expression | null;
+  of(read: ReadExpression): Expression | null;
   /** How many are kept. */
   size(): number;
 }
 
 interface Entry {
-  readonly match: Pcre;
+  readonly read: ReadExpression;
   readonly expression: Expression | null;
   readonly steps: number;
   /** It was asked for again since the hand went by. */
@@ -26,7 +32,7 @@ const MAX_STEPS = 100_000;
 
 /** @param maxSteps Of all that are kept; the last one stays whatever it has. @returns None is compiled yet. */
 export function createCompiledExpressions(maxKept = MAX_KEPT, maxSteps = MAX_STEPS): CompiledExpressions {
-  const known = new Map<Pcre, Entry>();
+  const known = new Map<ReadExpression, Entry>();
   const ring: Entry[] = [];
   let [hand, steps] = [0, 0];
 
@@ -38,7 +44,7 @@ export function createCompiledExpressions(maxKept = MAX_KEPT, maxSteps = MAX_STE
     }
     const place = hand % ring.length;
     const gone = ring[place] as Entry;
-    known.delete(gone.match);
+    known.delete(gone.read);
     steps -= gone.steps;
     // The place is the next one's, which comes behind all others.
     ring.splice(place, 1);
@@ -46,22 +52,25 @@ export function createCompiledExpressions(maxKept = MAX_KEPT, maxSteps = MAX_STE
   }
 
   return {
-    of(match) {
-      const kept = known.get(match);
+    of(read) {
+      const kept = known.get(read);
       if (kept !== undefined) {
         kept.wasUsed = true;
         return kept.expression;
       }
-      const compiled = compileExpression(match.source, match.flags);
+      const compiled = compileExpression(read.source, read.flags);
       const expression = compiled.ok ? compiled.expression : null;
-      const entry: Entry = { match, expression, steps: expression?.size ?? 0, wasUsed: false };
+      const entry: Entry = { read, expression, steps: expression?.size ?? 0, wasUsed: false };
       while (ring.length > 0 && (ring.length >= maxKept || steps + entry.steps > maxSteps)) forgetOne();
       ring.splice(hand, 0, entry);
       hand += 1;
       steps += entry.steps;
-      known.set(match, entry);
+      known.set(read, entry);
       return expression;
     },
     size: () => ring.length,
   };
 }
+
+/** Those of all rules: what matches, what transforms and what is kept of a match ask for the same ones. */
+export const compiledExpressions = createCompiledExpressions();

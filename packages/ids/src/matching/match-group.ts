@@ -3,7 +3,7 @@
  * searched again behind its beginning. A content that counts from nothing and is not there ends all.
  */
 import { findBytes } from "../patterns/find-bytes.ts";
-import { createCompiledExpressions } from "../expressions/compiled-expressions.ts";
+import { compiledExpressions } from "../expressions/compiled-expressions.ts";
 import type { Base64Decode, BufferMatch, Content, IsDataAt, Pcre } from "../rules/buffer-match.ts";
 import { decodeBase64 } from "./base64.ts";
 import { extractBytes, hasData, jumpBytes, reckonBytes, testBytes } from "./byte-steps.ts";
@@ -20,8 +20,6 @@ const BYTES_A_STEP = 8;
 
 /** `never`: no other place of the matches before can help. */
 type Outcome = "matched" | "failed" | "never";
-
-const expressions = createCompiledExpressions();
 
 /**
  * @param matches A few hundred at most, as the parser has it: each goes one call deeper.
@@ -91,7 +89,7 @@ function negatedFailure({ matches }: Matching, step: Content, index: number): Ou
 
 function matchExpression(matching: Matching, step: Pcre, index: number, place: number): Outcome {
   const { run } = matching;
-  const expression = expressions.of(step);
+  const expression = compiledExpressions.of(step);
   if (expression === null) return "never";
   const base = step.isRelative ? place : 0;
   const subject = base === 0 ? run.buffer : run.buffer.subarray(base);

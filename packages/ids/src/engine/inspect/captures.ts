@@ -1,6 +1,6 @@
 /** What a rule's expressions keep of what they matched. */
 
-import { compileExpression } from "../../expressions/compile-expression.ts";
+import { compiledExpressions } from "../../expressions/compiled-expressions.ts";
 import type { GroupPlace } from "../../inspection/match-rule.ts";
 import type { Rule } from "../../rules/rule.ts";
 
@@ -14,9 +14,9 @@ export function capturesOf({ buffers }: Rule, places: readonly GroupPlace[]): Re
     for (const [index, match] of group.matches.entries()) {
       if (match.kind !== "pcre" || match.captures.length === 0) continue;
       const place = places.find(({ buffer, bytes }) => buffer === group.buffer && bytes !== null);
-      const compiled = place?.bytes ? compileExpression(match.source, match.flags) : null;
-      if (!place?.bytes || !compiled?.ok) continue;
-      const groups = compiled.expression.find(place.bytes, Math.max(place.starts[index] ?? 0, 0), { left: MAX_STEPS })?.groups ?? [];
+      const expression = place?.bytes ? compiledExpressions.of(match) : null;
+      if (!place?.bytes || expression === null) continue;
+      const groups = expression.find(place.bytes, Math.max(place.starts[index] ?? 0, 0), { left: MAX_STEPS })?.groups ?? [];
       for (const [at, { name }] of match.captures.entries()) {
         const text = groups[at + 1];
         if (text !== undefined) found[name] = text.slice(0, MAX_CAPTURE_LETTERS);

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { compileExpression, type Expression } from "../../expressions/compile-expression.ts";
+import { compiledExpressions } from "../../expressions/compiled-expressions.ts";
 import { decodeBase64 } from "../../matching/base64.ts";
 import type { Transform } from "../../rules/transform.ts";
 
@@ -19,7 +19,6 @@ export function createTransforms(): Transforms {
   /** The last ones, in a ring: what comes of one list is asked for by several rules, one soon after the other. */
   const known: { readonly instances: readonly Uint8Array[]; readonly name: string; readonly transformed: readonly Uint8Array[] }[] = [];
   let next = 0;
-  const expressions = new WeakMap<Transform, Expression | null>();
 
   function nameOf(transforms: readonly Transform[]): string {
     const name = names.get(transforms) ?? JSON.stringify(transforms);
@@ -27,19 +26,9 @@ export function createTransforms(): Transforms {
     return name;
   }
 
-  function expressionOf(transform: Transform & { readonly kind: "pcre" }): Expression | null {
-    let expression = expressions.get(transform);
-    if (expression === undefined) {
-      const compiled = compileExpression(transform.source, transform.flags);
-      expression = compiled.ok ? compiled.expression : null;
-      expressions.set(transform, expression);
-    }
-    return expression;
-  }
-
   function applyOne(bytes: Uint8Array, transform: Transform): Uint8Array {
     if (transform.kind !== "pcre") return change(bytes, transform);
-    const group = expressionOf(transform)?.find(bytes, 0, { left: MAX_STEPS })?.groups[1];
+    const group = compiledExpressions.of(transform)?.find(bytes, 0, { left: MAX_STEPS })?.groups[1];
     return group === undefined ? bytes : latin1(group);
   }
 
