@@ -89,7 +89,8 @@ export async function startCollector(configuration = "", environment: Readonly<R
     }),
     log: () => log,
     async read(path) {
-      const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+      // Each on a connection of its own: what a test does between two may take longer than the collector keeps one open.
+      const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}`, connection: "close" } });
       if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${await response.text()}\n${log}`);
       return response.json() as Promise<OpenApiDocument>;
     },
