@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { findFaults } from "./axe.ts";
 import { ADMIN, VIEWER, useDeployment } from "./deployment.ts";
-import { logIn, pressOn, settle } from "./pages.ts";
+import { goTo, logIn, pressOn, settle } from "./pages.ts";
 
 const deployment = useDeployment({ probe: {} });
 
@@ -10,7 +10,7 @@ const counted = async (status: string) => (await deployment.collector.rest.listA
 test("alerts are counted by what they are: a count is the list's total once it is clicked, and a second click takes it out again", async () => {
   const { page, context, faults } = await deployment.browser.open();
   await logIn(page, deployment.collector.url, ADMIN);
-  for (const key of ["g", "a"]) await page.keyboard.press(key);
+  await goTo(page, "a");
   await settle(page, /^Alerts/);
   const total = await counted("open");
   await page.getByText("Severities, sources and kinds").click();
@@ -46,7 +46,7 @@ test("a filter is saved as a view by keyboard, made the default, begun with, see
   const { page, context, faults } = await deployment.browser.open();
   await logIn(page, deployment.collector.url, ADMIN);
   const open = async (of = page) => {
-    for (const key of ["g", "a"]) await of.keyboard.press(key);
+    await goTo(of, "a");
     await settle(of, /^Alerts/);
   };
   await open();
@@ -69,7 +69,7 @@ test("a filter is saved as a view by keyboard, made the default, begun with, see
   expect(view).toMatchObject({ filter: "severity:critical status:open,acknowledged", sort: "", columns: [], shared: true });
   expect((await deployment.collector.rest.readPreferences()).default_views).toEqual({ devices: null, alerts: view?.id });
   await page.keyboard.press("Escape");
-  for (const key of ["g", "o"]) await page.keyboard.press(key);
+  await goTo(page, "o");
   await settle(page, /^Overview/);
   await open();
   await page.getByText(`${critical} pending`, { exact: true }).waitFor();
@@ -109,7 +109,7 @@ test("all alerts that the filter leaves are acknowledged at once by keyboard, as
   expect(total).toBeGreaterThan(2);
   const { page, context, faults } = await deployment.browser.open();
   await logIn(page, deployment.collector.url, ADMIN);
-  for (const key of ["g", "a"]) await page.keyboard.press(key);
+  await goTo(page, "a");
   await settle(page, /^Alerts/);
   await page.getByRole("button", { name: `Change all ${total}` }).waitFor();
   await page.keyboard.press("b");
@@ -154,7 +154,7 @@ test("all alerts that the filter leaves are acknowledged at once by keyboard, as
 test("a viewer is not offered to change them", async () => {
   const { page, context, faults } = await deployment.browser.open();
   await logIn(page, deployment.collector.url, VIEWER);
-  for (const key of ["g", "a"]) await page.keyboard.press(key);
+  await goTo(page, "a");
   await settle(page, /^Alerts/);
   await page.getByRole("listitem").filter({ hasText: "ARP spoofing" }).first().waitFor();
   expect(await page.getByRole("button", { name: "Change all" }).count()).toBe(0);

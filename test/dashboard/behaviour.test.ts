@@ -2,22 +2,19 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { findFaults } from "./axe.ts";
 import { ADMIN, VIEWER, useDeployment } from "./deployment.ts";
-import { logIn, pressOn } from "./pages.ts";
+import { find, goTo, logIn, pressOn } from "./pages.ts";
 
 const deployment = useDeployment({ probe: { readsTraffic: true } });
 
 async function openDevice(page: Page): Promise<void> {
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("10.9.0.66");
-  await page.getByRole("option").filter({ hasText: "10.9.0.66" }).first().waitFor();
-  await page.keyboard.press("Enter");
+  await find(page, "10.9.0.66");
   await page.getByRole("heading", { name: "What is usual for it" }).waitFor();
 }
 
 test("what probes have learned is listed with its devices; a viewer sees it and changes nothing", async () => {
   const { page, context, faults } = await deployment.browser.open();
   await logIn(page, deployment.collector.url, VIEWER);
-  for (const key of ["g", "e"]) await page.keyboard.press(key);
+  await goTo(page, "e");
   await page.getByRole("navigation", { name: "Sensors" }).getByRole("link", { name: "Anomalies" }).press("Enter");
   const models = page.locator("section").filter({ hasText: "What probes have learned" });
   await models.getByRole("row").filter({ hasText: "<b>probe</b>" }).getByText("1 more were not trusted").waitFor();
@@ -37,7 +34,7 @@ test("a probe is asked for the devices that it knows once for each list that som
   await page.clock.install();
   const asked: string[] = [];
   page.on("request", (request) => asked.push(new URL(request.url()).pathname));
-  for (const key of ["g", "e"]) await page.keyboard.press(key);
+  await goTo(page, "e");
   await page.getByRole("navigation", { name: "Sensors" }).getByRole("link", { name: "Anomalies" }).press("Enter");
   await pressOn(page.getByRole("button", { name: "Show" }));
   await page.getByText("1 device", { exact: true }).waitFor();

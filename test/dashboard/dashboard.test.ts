@@ -8,7 +8,7 @@ import { runProbeCommand } from "../system/deployment.ts";
 import { ADMIN, useDeployment } from "./deployment.ts";
 import { claim } from "./every-page.ts";
 import { findActive } from "./inert.ts";
-import { logIn, settleFilter, tabTo } from "./pages.ts";
+import { find, goTo, logIn, settleFilter, tabTo } from "./pages.ts";
 import { openProxy } from "./proxy.ts";
 import { found, HOSTILE } from "./world.ts";
 
@@ -26,14 +26,10 @@ describe("the dashboard", () => {
   test("is used by keyboard alone: log in, find a device by its MAC, filter the list and open the first", async () => {
     const { page, context, faults } = await deployment.browser.open();
     await logIn(page, deployment.collector.url, ADMIN);
-    await page.keyboard.press("Control+k");
-    await page.keyboard.type(MAC);
-    await page.getByRole("option", { name: "night-printer" }).waitFor();
-    await page.keyboard.press("Enter");
+    await find(page, MAC);
     await page.getByRole("heading", { name: "night-printer", level: 1 }).waitFor();
 
-    await page.keyboard.press("g");
-    await page.keyboard.press("d");
+    await goTo(page, "d");
     await page.getByRole("grid", { name: "Devices" }).waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type("type:printer night");
@@ -50,16 +46,12 @@ describe("the dashboard", () => {
   test("shows hostile names as the texts that they are, and its policy has nothing to report", async () => {
     const { page, context, faults } = await deployment.browser.open();
     await logIn(page, deployment.collector.url, ADMIN);
-    await page.keyboard.press("g");
-    await page.keyboard.press("d");
+    await goTo(page, "d");
     await page.getByText('<img src=x onerror="document.title=1">').first().waitFor();
     await page.getByText("in⟨202E⟩voice⟨2066⟩").first().waitFor();
     expect(await page.locator("main img, main script").count()).toBe(0);
     for (const ip of ["10.9.0.3", "10.9.0.5", "10.9.0.66"]) {
-      await page.keyboard.press("Control+k");
-      await page.keyboard.type(ip);
-      await page.getByRole("option").filter({ hasText: ip }).first().waitFor();
-      await page.keyboard.press("Enter");
+      await find(page, ip);
       await page.getByRole("heading", { name: "What it is" }).waitFor();
       expect(await findActive(page, ip)).toEqual([]);
     }
@@ -73,7 +65,7 @@ describe("the dashboard", () => {
     await waitFor("19 alerts", () => (deployment.probe.acknowledged() === deployment.probe.said() ? true : null));
     const { page, context, faults } = await deployment.browser.open();
     await logIn(page, deployment.collector.url, ADMIN);
-    for (const key of ["g", "a"]) await page.keyboard.press(key);
+    await goTo(page, "a");
     const rows = page.locator("main").getByRole("listitem").filter({ hasText: "ARP spoofing" });
     await expect.poll(() => rows.count()).toBe(20);
     const article = page.getByRole("article");
@@ -95,7 +87,8 @@ describe("the dashboard", () => {
       const all = (await deployment.collector.rest.listAlerts()).data;
       return all.filter(({ status }) => status === "acknowledged").length === 14 ? all : null;
     }, { everyMs: 1000 });
-    expect(data.filter(({ status }) => status === "resolved")).toHaveLength(5);
+    // One that ended by itself, such as that of a probe that was away for a moment, was nobody's.
+    expect(data.filter(({ status, resolved_by: by }) => status === "resolved" && by !== null)).toHaveLength(5);
     expect(data.filter(({ muted }) => muted).map(({ status }) => status)).toEqual(["open"]);
     expect(new Set(data.flatMap(({ acknowledged_by: by, resolved_by }) => [by, resolved_by]))).toEqual(new Set([null, "admin"]));
     expect((await deployment.collector.rest.listAlertMutes()).data.map(({ reason }) => reason)).toEqual(["moving it, ticket 4711"]);
@@ -106,7 +99,7 @@ describe("the dashboard", () => {
   test("enrolls a probe by keyboard alone: the command that it shows does it, and the page waits until it is done", async () => {
     const { page, context, faults } = await deployment.browser.open();
     await logIn(page, deployment.collector.httpsUrl, ADMIN);
-    for (const key of ["g", "s"]) await page.keyboard.press(key);
+    await goTo(page, "s");
     await page.getByRole("heading", { name: "Sites and probes" }).waitFor();
     await page.keyboard.press("n");
     await page.getByLabel("The token is good for").waitFor();
@@ -128,7 +121,7 @@ describe("the dashboard", () => {
   test("has an API key made and revoked by keyboard alone", async () => {
     const { page, context, faults } = await deployment.browser.open();
     await logIn(page, deployment.collector.url, ADMIN);
-    for (const key of ["g", "k"]) await page.keyboard.press(key);
+    await goTo(page, "k");
     await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
     await page.keyboard.press("n");
     await page.keyboard.type("nightly export");
@@ -152,7 +145,7 @@ describe("the dashboard", () => {
     const receiver = await startReceiver();
     const { page, context, faults } = await deployment.browser.open();
     await logIn(page, deployment.collector.url, ADMIN);
-    for (const key of ["g", "i"]) await page.keyboard.press(key);
+    await goTo(page, "i");
     await page.getByRole("heading", { name: "Integrations", level: 1 }).waitFor();
     await page.keyboard.press("n");
     await page.getByRole("heading", { name: "Add a webhook" }).waitFor();
@@ -178,7 +171,7 @@ describe("the dashboard", () => {
     await page.getByText("No webhooks yet").waitFor();
     expect((await deployment.collector.rest.listWebhooks()).data).toEqual([]);
 
-    for (const key of ["g", "l"]) await page.keyboard.press(key);
+    await goTo(page, "l");
     await page.getByText("connected", { exact: true }).waitFor();
     deployment.probe.say(found("10.9.0.200", "02:00:5e:10:02:00", "late-guest"));
     await page.getByRole("log").getByText("late-guest").waitFor();
@@ -190,7 +183,7 @@ describe("the dashboard", () => {
   test("goes on after a reload without the password, gives the session to no page of another port, and forgets it at logout", async () => {
     const { page, context, faults } = await deployment.browser.open();
     await logIn(page, deployment.collector.url, ADMIN);
-    for (const key of ["g", "d"]) await page.keyboard.press(key);
+    await goTo(page, "d");
     await page.getByRole("grid", { name: "Devices" }).waitFor();
     await page.reload();
     await page.getByRole("grid", { name: "Devices" }).waitFor();
@@ -221,8 +214,7 @@ describe("the dashboard", () => {
   test("keeps what was there, with its date, while the collector does not answer", async () => {
     const { page, context } = await deployment.browser.open();
     await logIn(page, deployment.collector.url, ADMIN);
-    await page.keyboard.press("g");
-    await page.keyboard.press("d");
+    await goTo(page, "d");
     await page.getByRole("grid").getByText("night-printer").waitFor();
     await page.route("**/api/**", (route) => route.abort());
     await page.getByRole("button", { name: "Name" }).click();

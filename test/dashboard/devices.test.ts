@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { findFaults } from "./axe.ts";
 import { ADMIN, useDeployment } from "./deployment.ts";
-import { logIn, pressOn, settle } from "./pages.ts";
+import { goTo, logIn, pressOn, settle } from "./pages.ts";
 
 const deployment = useDeployment();
 
@@ -17,7 +17,7 @@ test("a filter is saved as a view by keyboard, made the default, begun with, and
   const { page, context, faults } = await deployment.browser.open();
   await logIn(page, deployment.collector.url, ADMIN);
   const open = async () => {
-    for (const key of ["g", "d"]) await page.keyboard.press(key);
+    await goTo(page, "d");
     await settle(page, /^Devices/);
   };
   await open();
@@ -37,7 +37,7 @@ test("a filter is saved as a view by keyboard, made the default, begun with, and
   expect(view).toMatchObject({ name: "<b>Printers</b>", filter: "type:printer", shared: true });
   expect((await deployment.collector.rest.readPreferences()).default_views.devices).toBe(view?.id);
   await page.keyboard.press("Escape");
-  for (const key of ["g", "o"]) await page.keyboard.press(key);
+  await goTo(page, "o");
   await settle(page, /^Overview/);
   await open();
   await page.getByText("3 devices", { exact: true }).waitFor();
@@ -53,7 +53,7 @@ test("a filter is saved as a view by keyboard, made the default, begun with, and
 test("a facet's count is the list's total once it is clicked, and a second click takes it out again", async () => {
   const { page, context, faults } = await deployment.browser.open();
   await logIn(page, deployment.collector.url, ADMIN);
-  for (const key of ["g", "d"]) await page.keyboard.press(key);
+  await goTo(page, "d");
   await settle(page, /^Devices/);
   await page.getByText("Types, states and vendors").click();
   const types = page.getByRole("group", { name: "Type" });
@@ -80,7 +80,7 @@ test("a view whose filter is not understood is said to be so, with what to do, i
   // As a collector answers that was updated while the page was open.
   await page.route(/\/api\/v1\/views\?/, (route) => route.fulfill({ json: { data: [newer], meta: { total: 1, page: 1, per_page: 1000, next_cursor: null } } }));
   await page.route(`**/api/v1/views/${view.id}`, (route) => (route.request().method() === "GET" ? route.fulfill({ json: newer }) : route.continue()));
-  for (const key of ["g", "d"]) await page.keyboard.press(key);
+  await goTo(page, "d");
   await settle(page, /^Devices/);
   await page.getByRole("alert").getByText("Toasters").waitFor();
   await page.getByText("5 devices", { exact: true }).waitFor();
@@ -103,7 +103,7 @@ test("columns are chosen and ordered by keyboard, kept for the next browser, in 
   const { page, context, faults } = await deployment.browser.open();
   await logIn(page, deployment.collector.url, ADMIN);
   const open = async (of: Page) => {
-    for (const key of ["g", "d"]) await of.keyboard.press(key);
+    await goTo(of, "d");
     await settle(of, /^Devices/);
     await of.getByRole("grid").getByText("printer-0").waitFor();
   };
@@ -147,7 +147,7 @@ test("rows change where they are and stay there; a device that comes or goes wai
   const { page, context, faults } = await deployment.browser.open();
   await page.clock.install();
   await logIn(page, deployment.collector.url, ADMIN);
-  for (const key of ["g", "d"]) await page.keyboard.press(key);
+  await goTo(page, "d");
   await settle(page, /^Devices/);
   const rows = page.getByRole("row").filter({ has: page.getByRole("gridcell") });
   await rows.first().getByText("printer-0").waitFor();
@@ -178,7 +178,7 @@ test("rows change where they are and stay there; a device that comes or goes wai
 test("the filter is completed while it is written: words of the language, their values, and what devices have", async () => {
   const { page, context, faults } = await deployment.browser.open();
   await logIn(page, deployment.collector.url, ADMIN);
-  for (const key of ["g", "d"]) await page.keyboard.press(key);
+  await goTo(page, "d");
   await settle(page, /^Devices/);
   await page.keyboard.press("/");
   const box = page.getByLabel("Filter devices");

@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from "vitest";
 import { issueLicense } from "../../apps/collector/src/services/license/issue.ts";
 import { findFaults } from "./axe.ts";
 import { ADMIN, useDeployment } from "./deployment.ts";
-import { logIn, pressOn, settle } from "./pages.ts";
+import { goTo, logIn, pressOn, settle } from "./pages.ts";
 
 const YEAR_SECONDS = 31_536_000;
 const deployment = useDeployment({
@@ -28,7 +28,7 @@ test("a license is uploaded, shown with how much of it is used, and removed by k
   const license = await issueLicense({ jti: "L-7", sub: "<b>Stores</b>\u202E", iat: now, exp: now + YEAR_SECONDS, devices: 1, probes: 5, features: ["reports"] }, join(deployment.folder, "issuer.pem"));
   const { page, context, faults } = await deployment.browser.open();
   await logIn(page, deployment.collector.url, ADMIN);
-  for (const key of ["g", "y"]) await page.keyboard.press(key);
+  await goTo(page, "y");
   await settle(page, /^License/);
   await page.getByText("No license is uploaded.").waitFor();
   await page.getByText("2 without a limit").waitFor();

@@ -3,7 +3,7 @@ import type { Page, Route } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { findFaults } from "./axe.ts";
 import { ADMIN, VIEWER, useDeployment } from "./deployment.ts";
-import { logIn, settle } from "./pages.ts";
+import { goTo, logIn, settle } from "./pages.ts";
 
 const deployment = useDeployment({ probe: {} });
 let siteId: string;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 const pins = async () => (await deployment.collector.rest.readMapPins(siteId)).pins;
 const openMap = async (page: Page) => {
-  for (const key of ["g", "m"]) await page.keyboard.press(key);
+  await goTo(page, "m");
   await settle(page, /^Map/);
   return page.getByRole("button", { name: "switch" }).first();
 };
@@ -67,7 +67,7 @@ test("while a save waits for its answer no other one begins, also when the page 
   const moved = { ...pin, x: pin.x + 20 };
   await page.getByText(`Pinned at ${moved.x}, ${moved.y}`).waitFor();
   await page.clock.runFor(5000);
-  for (const key of ["g", "o"]) await page.keyboard.press(key);
+  await goTo(page, "o");
   await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
   // What began before has gone out by now.
   await page.evaluate("fetch('/').then(() => true)");

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ADMIN, useDeployment } from "./deployment.ts";
-import { logIn, pressOn } from "./pages.ts";
+import { goTo, logIn, pressOn } from "./pages.ts";
 
 /** More than a browser needs for its first page. */
 const PER_MINUTE = 60;
@@ -35,7 +35,7 @@ test("a page whose files are refused says so and comes by its button when they a
   expect(await other.page.locator("body").innerText()).toMatch(/This page tries again by itself in \d+ seconds?\./);
   await other.context.close();
 
-  for (const key of ["g", "v"]) await page.keyboard.press(key);
+  await goTo(page, "v");
   await page.getByRole("alert").getByText("Too many requests").waitFor();
   await page.getByRole("button", { name: "Try again in" }).waitFor();
   await pressOn(page.getByRole("button", { name: "Try again", exact: true }));

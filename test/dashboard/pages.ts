@@ -18,11 +18,20 @@ export async function logIn(page: Page, url: string, { username, password }: { r
   await page.getByRole("navigation", { name: "Pages" }).or(page.getByRole("button", { name: "Pages" })).first().waitFor();
 }
 
-/** Goes to a page of the rail by its two keys. */
-const byKeys = (first: string, second: string) => async (page: Page) => {
+/** Goes to a page of the rail by `g` and the page's key. */
+export async function goTo(page: Page, key: string): Promise<void> {
   // One behind the other at once: the second counts only a moment after the first, however long a busy page takes over that.
-  await Promise.all([page.keyboard.press(first), page.keyboard.press(second)]);
-};
+  await Promise.all([page.keyboard.press("g"), page.keyboard.press(key)]);
+}
+
+const byKey = (key: string) => (page: Page) => goTo(page, key);
+
+/** Opens the device with an address, or what else the palette finds for a text alone. */
+export async function find(page: Page, text: string): Promise<void> {
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type(text);
+  await page.keyboard.press("Enter");
+}
 
 /** Opens the first row of a list, where it has one. */
 const openFirst = (nothing: string, heading: RegExp) => async (page: Page) => {
@@ -35,23 +44,23 @@ const openFirst = (nothing: string, heading: RegExp) => async (page: Page) => {
 
 /** Goes to one of the sensors' pages. */
 const byTab = (name: string) => async (page: Page) => {
-  await byKeys("g", "e")(page);
+  await goTo(page, "e");
   await page.getByRole("navigation", { name: "Sensors" }).getByRole("link", { name, exact: true }).click();
 };
 
 /** Every page. */
 export const TOUR: readonly Tour[] = [
-  { name: "overview", title: /^Overview/, go: byKeys("g", "o") },
-  { name: "devices", title: /^Devices/, go: byKeys("g", "d") },
+  { name: "overview", title: /^Overview/, go: byKey("o") },
+  { name: "devices", title: /^Devices/, go: byKey("d") },
   {
     name: "device", title: / · Lanthorn$/,
     async go(page) {
-      await byKeys("g", "d")(page);
+      await goTo(page, "d");
       await page.getByRole("row", { selected: true }).getByRole("link").first().click();
       await page.getByRole("heading", { name: "What it is" }).waitFor();
     },
   },
-  { name: "map", title: /^Map/, go: byKeys("g", "m") },
+  { name: "map", title: /^Map/, go: byKey("m") },
   {
     name: "map-station", title: /^Map/,
     async go(page) {
@@ -69,7 +78,7 @@ export const TOUR: readonly Tour[] = [
       await page.getByRole("table").or(page.getByText("No link is known yet")).first().waitFor();
     },
   },
-  { name: "alerts", title: /^Alerts/, go: byKeys("g", "a") },
+  { name: "alerts", title: /^Alerts/, go: byKey("a") },
   {
     name: "alert", title: /^Alerts/,
     async go(page) {
@@ -80,14 +89,14 @@ export const TOUR: readonly Tour[] = [
   {
     name: "live", title: /^Live/,
     async go(page) {
-      await byKeys("g", "l")(page);
+      await goTo(page, "l");
       await page.getByText("connected", { exact: true }).waitFor();
     },
   },
-  { name: "scans", title: /^Scans/, go: byKeys("g", "c") },
+  { name: "scans", title: /^Scans/, go: byKey("c") },
   { name: "scan", title: /^Scans?( of .*)? · Lanthorn$/, go: openFirst("No scan yet", /^Scan of/) },
-  { name: "vulnerabilities", title: /^Vulnerabilities/, go: byKeys("g", "v") },
-  { name: "captures", title: /^Captures/, go: byKeys("g", "p") },
+  { name: "vulnerabilities", title: /^Vulnerabilities/, go: byKey("v") },
+  { name: "captures", title: /^Captures/, go: byKey("p") },
   { name: "capture", title: /^Captures? · Lanthorn$/, go: openFirst("No capture yet", /^Capture$/) },
   { name: "dns", title: /^DNS ·/, go: byTab("DNS") },
   { name: "dns-queries", title: /^DNS queries/, go: byTab("DNS queries") },
@@ -97,19 +106,19 @@ export const TOUR: readonly Tour[] = [
   { name: "anomalies", title: /^Anomalies/, go: byTab("Anomalies") },
   { name: "anomaly", title: /^Anomal(y|ies) · Lanthorn$/, go: openFirst("Nothing unusual", /^Anomaly$/) },
   { name: "guards", title: /^Guards/, go: byTab("Guards and decoys") },
-  { name: "integrations", title: /^Integrations/, go: byKeys("g", "i") },
-  { name: "sites", title: /^Sites and probes/, go: byKeys("g", "s") },
-  { name: "api-keys", title: /^API keys/, go: byKeys("g", "k") },
-  { name: "ipam", title: /^IPAM/, go: byKeys("g", "n") },
+  { name: "integrations", title: /^Integrations/, go: byKey("i") },
+  { name: "sites", title: /^Sites and probes/, go: byKey("s") },
+  { name: "api-keys", title: /^API keys/, go: byKey("k") },
+  { name: "ipam", title: /^IPAM/, go: byKey("n") },
   { name: "prefix", title: /^(IPAM|Prefix .*) · Lanthorn$/, go: openFirst("No prefixes yet", /^Prefix/) },
-  { name: "configurations", title: /^Configurations/, go: byKeys("g", "f") },
+  { name: "configurations", title: /^Configurations/, go: byKey("f") },
   { name: "configuration", title: /^Configurations?( of .*)? · Lanthorn$/, go: openFirst("No network device yet", /^Configuration of/) },
-  { name: "baselines", title: /^Baselines/, go: byKeys("g", "r") },
-  { name: "vault", title: /^Vault/, go: byKeys("g", "w") },
-  { name: "users", title: /^Users/, go: byKeys("g", "u") },
-  { name: "audit", title: /^Audit log/, go: byKeys("g", "t") },
-  { name: "backups", title: /^Backups/, go: byKeys("g", "b") },
-  { name: "license", title: /^License/, go: byKeys("g", "y") },
+  { name: "baselines", title: /^Baselines/, go: byKey("r") },
+  { name: "vault", title: /^Vault/, go: byKey("w") },
+  { name: "users", title: /^Users/, go: byKey("u") },
+  { name: "audit", title: /^Audit log/, go: byKey("t") },
+  { name: "backups", title: /^Backups/, go: byKey("b") },
+  { name: "license", title: /^License/, go: byKey("y") },
 ];
 
 /** As much of a window as is looked at; its types are not those of Node. */

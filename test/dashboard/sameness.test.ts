@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { findFaults } from "./axe.ts";
 import { ADMIN, useDeployment } from "./deployment.ts";
-import { logIn, pressOn } from "./pages.ts";
+import { find, logIn, pressOn } from "./pages.ts";
 
 const deployment = useDeployment();
 
@@ -13,10 +13,7 @@ beforeAll(async () => {
 const total = async () => (await deployment.collector.rest.listDevices()).meta.total;
 
 async function openDevice(page: Page, ip: string): Promise<void> {
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type(ip);
-  await page.getByRole("option").filter({ hasText: ip }).first().waitFor();
-  await page.keyboard.press("Enter");
+  await find(page, ip);
   await page.getByRole("heading", { name: "Is it one machine?" }).waitFor();
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { waitFor } from "../lab/wait-for.ts";
 import { findFaults } from "./axe.ts";
 import { ADMIN, VIEWER, useDeployment } from "./deployment.ts";
-import { logIn, tabTo } from "./pages.ts";
+import { goTo, logIn, tabTo } from "./pages.ts";
 import { LAN } from "./working-probe.ts";
 
 const deployment = useDeployment({ probe: {} });
@@ -11,7 +11,7 @@ const deployment = useDeployment({ probe: {} });
 test("a scan is started and read by keyboard alone: first it says what it will send where, at last what differs from the scan before", async () => {
   const { page, context, faults } = await deployment.browser.open();
   await logIn(page, deployment.collector.url, ADMIN);
-  for (const key of ["g", "c"]) await page.keyboard.press(key);
+  await goTo(page, "c");
   await page.getByText("No scan yet").waitFor();
   await page.keyboard.press("n");
   await page.keyboard.type("192.0.2.0/24");
@@ -50,7 +50,7 @@ test("a capture is started with a filter, stopped, downloaded and deleted by key
     await tabTo(page, page.getByRole("button", { name }).last());
     await page.keyboard.press("Enter");
   };
-  for (const key of ["g", "p"]) await page.keyboard.press(key);
+  await goTo(page, "p");
   await page.getByText("No capture yet").waitFor();
   await page.keyboard.press("n");
   await page.keyboard.type("host 10.9.0.66 and udp port 53");
@@ -92,7 +92,7 @@ test("a site that demands a reason gets it, and the audit log has it", async () 
   await waitFor("the file", async () => ((await deployment.collector.rest.readPcap(id)).state === "ready" ? true : null));
   const { page, context, faults } = await deployment.browser.open();
   await logIn(page, deployment.collector.url, ADMIN);
-  for (const key of ["g", "p"]) await page.keyboard.press(key);
+  await goTo(page, "p");
   await tabTo(page, page.getByRole("button", { name: /^Download/ }));
   await page.keyboard.press("Enter");
   await page.getByLabel("Reason").waitFor();
@@ -110,12 +110,12 @@ test("a viewer reads scans and captures and is offered nothing that is refused",
   const refused: string[] = [];
   page.on("response", (response) => response.status() >= 400 && refused.push(`${response.status()} ${response.url()}`));
   await logIn(page, deployment.collector.url, VIEWER);
-  for (const key of ["g", "c"]) await page.keyboard.press(key);
+  await goTo(page, "c");
   await page.getByRole("link", { name: LAN }).first().click();
   await page.getByRole("heading", { name: `Scan of ${LAN}`, level: 1 }).waitFor();
   await page.getByRole("table").getByText("10.9.0.66").waitFor();
   expect(await page.getByRole("button", { name: /scan/i }).count()).toBe(0);
-  for (const key of ["g", "p"]) await page.keyboard.press(key);
+  await goTo(page, "p");
   await page.getByText("arp", { exact: true }).waitFor();
   await page.getByRole("table").getByRole("link").first().click();
   await page.getByText("<b>dns</b>").waitFor();

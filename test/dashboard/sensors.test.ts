@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { findFaults } from "./axe.ts";
 import { ADMIN, useDeployment } from "./deployment.ts";
-import { logIn, pressOn } from "./pages.ts";
+import { goTo, logIn, pressOn } from "./pages.ts";
 
 const deployment = useDeployment({ probe: {} });
 
 async function open() {
   const { page, context, faults } = await deployment.browser.open();
   await logIn(page, deployment.collector.url, ADMIN);
-  for (const key of ["g", "e"]) await page.keyboard.press(key);
+  await goTo(page, "e");
   const press = (name: string | RegExp) => pressOn(page.getByRole("button", { name }).last());
   const tab = async (name: string) => {
     await page.getByRole("navigation", { name: "Sensors" }).getByRole("link", { name, exact: true }).focus();

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { generateIdentity } from "../../apps/collector/src/backups/format/age-keys.ts";
 import { findFaults } from "./axe.ts";
 import { ADMIN, VIEWER, useDeployment } from "./deployment.ts";
-import { logIn, pressOn } from "./pages.ts";
+import { goTo, logIn, pressOn } from "./pages.ts";
 import { HOSTILE } from "./world.ts";
 
 let recipient: string;
@@ -16,7 +16,7 @@ const deployment = useDeployment({
 test("a user is added, changed and removed by keyboard alone, and the audit log shows each with its fields", async () => {
   const { page, context, faults } = await deployment.browser.open();
   await logIn(page, deployment.collector.url, ADMIN);
-  for (const key of ["g", "u"]) await page.keyboard.press(key);
+  await goTo(page, "u");
   await page.getByText("(you)").waitFor();
   await page.keyboard.press("n");
   await page.keyboard.type("day-shift");
@@ -37,7 +37,7 @@ test("a user is added, changed and removed by keyboard alone, and the audit log 
   for (const key of ["Tab", "Enter"]) await page.keyboard.press(key);
   await change.waitFor({ state: "detached" });
 
-  for (const key of ["g", "t"]) await page.keyboard.press(key);
+  await goTo(page, "t");
   await page.getByLabel("What was done").focus();
   await page.keyboard.type("user.update");
   const record = page.getByRole("listitem").filter({ hasText: "user.update" });
@@ -53,7 +53,7 @@ test("a user is added, changed and removed by keyboard alone, and the audit log 
 test("a backup is made, looked at and scheduled by keyboard alone", async () => {
   const { page, context, faults } = await deployment.browser.open();
   await logIn(page, deployment.collector.url, ADMIN);
-  for (const key of ["g", "b"]) await page.keyboard.press(key);
+  await goTo(page, "b");
   await page.getByText(recipient).waitFor();
   await page.keyboard.press("n");
   const look = page.getByRole("button", { name: "Verify…" });
@@ -75,7 +75,7 @@ test("a backup is made, looked at and scheduled by keyboard alone", async () => 
 test("a credential is stored, revealed and removed by keyboard alone, and the audit log has the reveal", async () => {
   const { page, context, faults } = await deployment.browser.open();
   await logIn(page, deployment.collector.url, ADMIN);
-  for (const key of ["g", "w"]) await page.keyboard.press(key);
+  await goTo(page, "w");
   await page.getByText("No credentials yet").waitFor();
   await page.keyboard.press("n");
   await page.keyboard.type(HOSTILE[0] ?? "");
@@ -104,11 +104,10 @@ test("a viewer reads which scope is missing, and nothing is asked for that would
   page.on("response", (response) => response.status() >= 400 && refused.push(`${response.status()} ${response.url()}`));
   await logIn(page, deployment.collector.url, VIEWER);
   for (const [key, scope] of [["u", "users:read"], ["t", "audit:read"], ["w", "vault:read"]] as const) {
-    await page.keyboard.press("g");
-    await page.keyboard.press(key);
+    await goTo(page, key);
     await page.getByText(scope).waitFor();
   }
-  for (const key of ["g", "b"]) await page.keyboard.press(key);
+  await goTo(page, "b");
   await page.getByRole("heading", { name: "Backups", level: 1 }).waitFor();
   expect(await page.getByRole("button", { name: "Make a backup now" }).count()).toBe(0);
   expect([refused, faults]).toEqual([[], []]);
@@ -138,7 +137,7 @@ test("how a person sees things is chosen by keyboard, seen in another browser, a
   await expect.poll(() => themeOf(other.page)).toBe("dark");
   await other.page.locator("time[title*=UTC]").or(other.page.locator("time").filter({ hasText: "UTC" })).first().waitFor();
   // Single keys do nothing there either.
-  for (const key of ["g", "d"]) await other.page.keyboard.press(key);
+  await goTo(other.page, "d");
   await menu(other.page);
   expect([await chosen(other.page), new URL(other.page.url()).pathname]).toEqual([["Dark", "UTC", "Off"], "/"]);
   // What cannot be kept is as before, and said.
@@ -173,7 +172,7 @@ test("a site gets its time zone by keyboard, in which its devices' times are sho
   await deployment.collector.rest.updateDevice(device.id, { hostname: "clock-tower" });
   await deployment.collector.rest.updatePreferences({ zone: "site" });
   await logIn(page, deployment.collector.url, ADMIN);
-  for (const key of ["g", "s"]) await page.keyboard.press(key);
+  await goTo(page, "s");
   const change = page.getByRole("button", { name: `Change ${site?.name}` });
   await change.press("Enter");
   const zone = page.getByLabel("Time zone");

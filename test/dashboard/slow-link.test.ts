@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { findFaults } from "./axe.ts";
 import { ADMIN, useDeployment } from "./deployment.ts";
-import { logIn, pressOn } from "./pages.ts";
+import { goTo, logIn, pressOn } from "./pages.ts";
 
 const deployment = useDeployment();
 
@@ -36,7 +36,7 @@ test("a key whose command waits for what a person may do is not lost, and the ot
   const release = await holdBack(page, "/me");
   await page.reload();
   await page.getByRole("navigation", { name: "Pages" }).waitFor();
-  for (const key of ["g", "s"]) await page.keyboard.press(key);
+  await goTo(page, "s");
   await page.getByRole("heading", { name: "Sites and probes" }).waitFor();
   await page.keyboard.press("n");
   release();

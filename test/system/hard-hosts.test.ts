@@ -21,7 +21,7 @@ describe.skipIf(!canMakeLabs())("a probe on a LAN that makes it hard", () => {
     );
   });
 
-  afterAll(() => site?.close(), 60_000);
+  afterAll(() => site?.close());
 
   async function changeSite(body: object): Promise<void> {
     const answer = await fetch(`${site.collector.url}/api/v1/sites/${site.siteId}`, {

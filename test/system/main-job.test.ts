@@ -20,7 +20,7 @@ describe.skipIf(process.getuid?.() !== 0)("a probe on a LAN of real hosts", () =
     site = await openSite();
   });
 
-  afterAll(() => site?.close(), 60_000);
+  afterAll(() => site?.close());
 
   const deviceOf = async (mac: string): Promise<Device | null> => {
     const { data } = await site.collector.rest.listDevices({ search: mac });

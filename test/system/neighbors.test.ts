@@ -34,7 +34,7 @@ describe.skipIf(!canMakeLabs())("a probe at a switch that speaks LLDP and CDP", 
     site = await openSite({ hosts: ["gateway"], events: ["neighbor_discovered"] });
   });
 
-  afterAll(() => site?.close(), 60_000);
+  afterAll(() => site?.close());
 
   test("shows the switch, its port and both protocols in the topology", async () => {
     const { nodes, edges, notes } = await waitFor("the switch", async () => {

@@ -24,7 +24,7 @@ describe.skipIf(!canMakeLabs())("a probe that watches a network behind a router"
     expect(answer.status).toBe(200);
   });
 
-  afterAll(() => site?.close(), 60_000);
+  afterAll(() => site?.close());
 
   const routed = async () => (await site.collector.rest.listDevices()).data.filter(({ ip }) => ip.startsWith("10.78.0."));
   const isOnline = async (ip: string) => (await routed()).find((device) => device.ip === ip)?.is_online;

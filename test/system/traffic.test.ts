@@ -51,7 +51,7 @@ describe.skipIf(!canMakeLabs())("while the traffic process is killed and its int
     await prepareLan(site.lab);
     await waitFor("the traffic process", () => childOf(site) !== null && linesOf(site, "reading all traffic") > 0 ? true : null);
   });
-  afterAll(() => site?.close(), 60_000);
+  afterAll(() => site?.close());
 
   test(`it runs again after each of ${KILLS} kills, under load; no half-written file is there, and the probe goes on`, async () => {
     const startCapture = (seconds: number) => site.collector.rest.startPcap({ site_id: site.siteId, probe_id: site.probeId, interface: null, filter: "", seconds });

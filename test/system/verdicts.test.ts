@@ -55,7 +55,7 @@ describe.skipIf(!canMakeLabs())("a scan of the profile standard", () => {
     }, { everyMs: 2000 }).catch(() => undefined);
   });
 
-  afterAll(() => site?.close(), 60_000);
+  afterAll(() => site?.close());
 
   test("tells what each host is that shows it, and of no other anything wrong", () => {
     expect(types).toMatchObject(TOLD);

@@ -22,10 +22,11 @@ interface Choice {
 const PAUSE_MS = 200;
 const MAX_DEVICES = 8;
 
-/** Finds pages and commands by name, and devices by name, IP or MAC address. */
+/** Finds pages and commands by name, and devices by name, IP or MAC address. Enter waits for what is searched, where nothing is found yet. */
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
+  const [isEntered, setEntered] = useState(false);
   const listId = useId();
   const { choices, isWaiting } = useChoices(text);
   const current = Math.min(at, choices.length - 1);
@@ -34,9 +35,15 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     onClose();
     choice.run();
   };
+  useEffect(() => {
+    if (!isEntered || isWaiting) return;
+    setEntered(false);
+    run(choices[current]);
+  });
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (step !== 0) setAt((current + step + choices.length) % Math.max(1, choices.length));
+    else if (event.key === "Enter" && isWaiting && choices.length === 0) setEntered(true);
     else if (event.key === "Enter") run(choices[current]);
     else return;
     event.preventDefault();
@@ -50,6 +57,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         onChange={(event) => {
           setText(event.target.value);
           setAt(0);
+          setEntered(false);
         }}
       />
       <ul id={listId} role="listbox" aria-label="Found" className={styles["list"]}>
@@ -81,12 +89,14 @@ function useChoices(text: string): { readonly choices: readonly Choice[]; readon
   const words = text.toLowerCase().trim();
   const ofCommands = commands.filter(({ id, title }) => id !== "palette" && title.toLowerCase().includes(words))
     .map(({ id, title, group, keys, run }) => ({ id, title, note: group, keys, run }));
-  const ofDevices = words === "" ? [] : (found.data?.data ?? []).map((device): Choice => ({
+  // What was found for a text that has changed since may be another device than the one that is meant.
+  const isSearched = words === search.toLowerCase();
+  const ofDevices = words === "" || !isSearched ? [] : (found.data?.data ?? []).map((device): Choice => ({
     id: device.id, title: showForeign(deviceName(device), 80),
     note: showForeign([device.hostname === "" ? "" : device.ip, device.mac, device.vendor].filter(Boolean).join(" · "), 80),
     run: () => void navigate({ to: "/devices/$deviceId", params: { deviceId: device.id } }),
   }));
-  return { choices: [...ofDevices, ...ofCommands], isWaiting: found.isFetching || (words.length >= 2 && words !== search.toLowerCase()) };
+  return { choices: [...ofDevices, ...ofCommands], isWaiting: found.isFetching || (words.length >= 2 && !isSearched) };
 }
 
 /** @returns The value as it was when it last stayed the same for a moment. */
