@@ -20,19 +20,21 @@ import { makeRuleTraffic } from "./ids/rule-traffic.ts";
 const PAUSE_SECONDS = 700;
 /** The captures are repeated until there are so many: what is measured is how it goes on, and not its start, of which V8's compiler has the most. */
 const LEAST_FRAMES = 1_600_000;
+/** The engines run by turns: a machine that others use too gives one program half its speed for seconds. */
+const ROUNDS = 3;
 const MADE_FRAMES = 50_000;
 const SHOWN = 20;
 
 /**
  * Our engine, with the heap of the probe's traffic process, and Suricata with the same rules over the same frames, each in a process of its own with one thread: what they take to load
- * rules, to see a packet, and of memory; and whether they give the same alerts, by signature, flow and direction. Suricata runs twice: with
- * Hyperscan and with its own matcher. Captures are files or folders of them; they are laid behind each other, with a pause in which flows
+ * rules, to see a packet, and of memory; and whether they give the same alerts, by signature, flow and direction. Suricata runs with
+ * Hyperscan and with its own matcher. All run by turns, `--rounds` times; times are the median, memory is the most. Captures are files or folders of them; they are laid behind each other, with a pause in which flows
  * end, beside traffic that is made here (`--no-made` leaves it out): of an office, and of one conversation for each rule that says what its contents look for; and repeated to `--frames`. `--list` names what differs.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values, positionals: [rules, ...paths] } = parseArgs({
     args: [...args], allowPositionals: true,
-    options: { list: { type: "boolean", default: false }, "no-made": { type: "boolean", default: false }, frames: { type: "string", default: String(LEAST_FRAMES) } },
+    options: { list: { type: "boolean", default: false }, "no-made": { type: "boolean", default: false }, frames: { type: "string", default: String(LEAST_FRAMES) }, rounds: { type: "string", default: String(ROUNDS) } },
   });
   if (rules === undefined || (paths.length === 0 && values["no-made"])) throw new Error("ids takes a file of rules, plain or as .xz, and captures or folders of captures");
   const folder = await mkdtemp(join(tmpdir(), "lanthorn-bench-ids-"));
@@ -45,12 +47,15 @@ export async function run(args: readonly string[]): Promise<void> {
     await writeFile(files.capture, captureOf(frames));
     console.log(`${captures.length} captures, ${frames.length} frames`);
     const [program = "", ...words] = withSmallHeap([process.execPath, bundleProgram(fileURLToPath(new URL("ids/measure-engine.ts", import.meta.url))), files.rules, files.capture]);
-    const ours = JSON.parse(await runCommand(program, words)) as EngineFigures;
     const suricata = await findSuricata();
     if (typeof suricata === "string") console.log(`no comparison: ${suricata}`);
-    const peers = typeof suricata === "string" ? null : await runPeers(suricata, files, folder);
-    if (values.list && peers) listDifferences(ours, peers.ac);
-    console.log(JSON.stringify({ bench: "ids", ...reportOf(ours, frames.length), ...(peers && compare(ours, peers, frames.length)) }));
+    const [ours, peers]: [EngineFigures[], Peers[]] = [[], []];
+    for (let left = Math.max(1, Number(values.rounds)); left > 0; left -= 1) {
+      ours.push(JSON.parse(await runCommand(program, words)) as EngineFigures);
+      if (typeof suricata !== "string") peers.push(await runPeers(suricata, files, folder));
+    }
+    if (values.list && peers[0]) listDifferences(middle(ours), peers[0].ac);
+    console.log(JSON.stringify({ bench: "ids", ...reportOf(middle(ours), frames.length), rounds: ours.length, ...(peers.length > 0 && compare(ours, peers, frames.length)) }));
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -86,15 +91,28 @@ function reportOf({ rulesLoaded, rulesRefused, loadSeconds, packetSeconds, rssBy
   };
 }
 
-/** Agreement is the share of Suricata's keys that we have; extra are ours that it has not. */
-function compare(ours: EngineFigures, { hyperscan, ac }: Peers, frames: number) {
+/** Of runs of one engine over the same: the medians of its times, and the most memory. */
+function middle(runs: readonly EngineFigures[]): EngineFigures {
+  const [first] = runs;
+  if (!first) throw new Error("no run to take the middle of");
+  const medianOf = (value: (run: EngineFigures) => number) => runs.map(value).toSorted((a, b) => a - b)[Math.floor(runs.length / 2)] ?? 0;
+  return {
+    ...first, loadSeconds: medianOf(({ loadSeconds }) => loadSeconds), packetSeconds: medianOf(({ packetSeconds }) => packetSeconds), rssBytes: Math.max(...runs.map(({ rssBytes }) => rssBytes)),
+  };
+}
+
+/** Agreement is the share of Suricata's keys that we have; extra are ours that it has not. The worst of a ratio is that of one round. */
+function compare(runs: readonly EngineFigures[], peers: readonly Peers[], frames: number) {
+  const [ours, ac, hyperscan] = [middle(runs), middle(peers.map((peer) => peer.ac)), middle(peers.map((peer) => peer.hyperscan))];
   const theirs = new Set(ac.keys);
   const mine = new Set(ours.keys);
   const both = ac.keys.filter((key) => mine.has(key)).length;
+  const worst = (of: keyof Peers) => round(Math.max(...peers.map((peer, index) => (runs[index]?.packetSeconds ?? 0) / peer[of].packetSeconds)));
   return {
     suricata: { ...reportOf(hyperscan, frames), ac: reportOf(ac, frames) }, agreement: theirs.size === 0 ? 1 : Math.round((both / theirs.size) * 10_000) / 10_000,
     extra: ours.keys.filter((key) => !theirs.has(key)).length, compared: theirs.size,
     packet_ratio: round(ours.packetSeconds / hyperscan.packetSeconds), packet_ratio_ac: round(ours.packetSeconds / ac.packetSeconds),
+    packet_ratio_worst: worst("hyperscan"), packet_ratio_ac_worst: worst("ac"),
     load_ratio: round(ours.loadSeconds / hyperscan.loadSeconds), load_ratio_ac: round(ours.loadSeconds / ac.loadSeconds),
     rss_ratio: round(ours.rssBytes / hyperscan.rssBytes), rss_ratio_ac: round(ours.rssBytes / ac.rssBytes),
   };
