@@ -51,7 +51,7 @@ export async function sense(site: Site, rest: RestClient, folder: string): Promi
   });
   await waitFor("the rules in use", async () => (await rest.listProbes()).data.some(({ health }) => health?.ids?.rules.loaded === 2) || null, { everyMs: 1000 });
   await waitFor("what sensors see", async () => {
-    await site.lab.exec("laptop", process.execPath, ["-e", ATTACK, ...NAMES], { timeoutMs: 60_000 });
+    await site.lab.exec("laptop", process.execPath, ["-e", ATTACK, ...NAMES]);
     const { data } = await rest.listAlerts({ per_page: 1000 });
     return ["dns", "ids", "honeypot", "cve"].every((name) => data.some(({ source }) => source === name)) || null;
   }, { everyMs: 5000 });

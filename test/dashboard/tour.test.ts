@@ -14,8 +14,6 @@ import { findActive } from "./inert.ts";
 import { logIn, pressOn, settle, TOUR } from "./pages.ts";
 import { ATTACKER, found } from "./world.ts";
 
-/** More than the minute that a page may wait for the API's limit. */
-const WAIT_MS = 120_000;
 /** Pages that have no name which a host, a device or a person without much power could have chosen. */
 const OWN_WORDS = ["backups", "captures", "integrations", "license", "scans", "users"];
 /** Pages with something to add, start or make by the key N. */
@@ -44,7 +42,6 @@ beforeAll(async () => {
 /** Logs in and visits every page; what was refused meanwhile, and what the browser complained about. */
 async function visitAll(username: string, options: { readonly width?: number; readonly scheme?: "light" | "dark" }, look: (page: Page, name: string) => Promise<void>) {
   const { page, context, faults } = await deployment.browser.open(options);
-  context.setDefaultTimeout(WAIT_MS);
   const refused: string[] = [];
   // A busy machine may not compare two texts in time, which is said by 503 and asked for again.
   page.on("response", (response) => response.status() >= 400 && response.status() !== 503 && refused.push(`${response.status()} ${response.url()}`));

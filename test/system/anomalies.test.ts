@@ -143,5 +143,5 @@ describe("a device that scans after a week and two days, of which the frames hav
     expect(states.at(-1)).toMatchObject({ active: 1, found: 1, suppressed: 1, distrusted_hours: 0, damaged: 0 });
     expect((await rest.listAnomalies()).meta.total).toBe(1);
     await readAndFreeze(states.at(-1));
-  }, 300_000);
+  });
 });

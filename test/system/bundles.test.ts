@@ -81,13 +81,13 @@ describe("fingerprint databases that a collector publishes while it and its prob
     Object.assign(ports, { https: await findFreePort(), mqtt: await findFreePort() });
     await start.collector();
     if (running.collector) await enrollProbe(running.collector, box, "receiver");
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await running.probe?.kill();
     await running.collector?.kill();
     rmSync(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   test("arrive, each version whole or not at all", async () => {
     await start.probe();
@@ -132,5 +132,5 @@ describe("fingerprint databases that a collector publishes while it and its prob
     await publish(["--version-number", "10"]);
     await arrived(10);
     expect(held()).toEqual(wanted());
-  }, 600_000);
+  });
 });

@@ -84,7 +84,7 @@ describe.skipIf(!canMakeLabs())("a site that records traffic", () => {
   afterAll(async () => {
     await site?.close();
     rmSync(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   describe("a capture that somebody starts", () => {
     test("holds the packets that its filter asks for, arrives whole, and is what tshark reads", async () => {

@@ -43,4 +43,4 @@ test.skipIf(!canMakeLabs())("what registries publish is a table at a probe that 
   await collector.rest.startCveUpdate();
   // Five registries, two of which say the same: their names are of seven letters.
   await waitFor("the table at the probe", async () => ((await countries()) === 4 ? true : null));
-}, 400_000);
+});

@@ -42,14 +42,14 @@ describe.skipIf(!canMakeLabs())("addresses that decoys take for themselves", () 
     await addresses?.stop();
     await site?.close();
     rmSync(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   const honeypot = async (name: string): Promise<Honeypot | undefined> => (await site.collector.rest.listHoneypots()).data.find((one) => one.name === name);
   const whenIs = (name: string, isSo: (own: NonNullable<Honeypot["own_address"]>) => boolean) => waitFor(`the address of ${name}`, async () => {
     const found = await honeypot(name);
     return found?.own_address && isSo(found.own_address) ? found : null;
   });
-  const greet = async (from: string, address: string) => (await site.lab.exec(from, process.execPath, ["-e", GREET, address], { timeoutMs: 30_000 })).stdout.trim();
+  const greet = async (from: string, address: string) => (await site.lab.exec(from, process.execPath, ["-e", GREET, address])).stdout.trim();
   const macOf = async (from: string, address: string) => / lladdr (\S+)/.exec((await site.lab.exec(from, "ip", ["neigh", "show", address])).stdout)?.[1] ?? null;
   const arping = (from: string, ...args: readonly string[]) => {
     const { path, env } = site.lab.packages.command("arping");

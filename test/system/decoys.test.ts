@@ -59,9 +59,9 @@ describe.skipIf(!canMakeLabs())("decoys of a site", () => {
     await decoys?.kill();
     await site?.close();
     rmSync(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
 
-  const guess = async (...args: readonly string[]) => Number((await site.lab.exec("laptop", process.execPath, ["-e", GUESS, ...args], { timeoutMs: 240_000 })).stdout);
+  const guess = async (...args: readonly string[]) => Number((await site.lab.exec("laptop", process.execPath, ["-e", GUESS, ...args])).stdout);
   const hits = (): readonly EventData<"honeypot_hit">[] => site.frames.flatMap(({ event, data }) => (event === "honeypot_hit" ? [EVENTS.honeypot_hit.data.parse(data)] : []));
   const alerts = async () => (await site.collector.rest.listAlerts({ source: "honeypot" })).data;
 
@@ -89,7 +89,7 @@ describe.skipIf(!canMakeLabs())("decoys of a site", () => {
   });
 
   test("what is typed in the shell that bait opens comes with its session, and stays out of the log", async () => {
-    expect((await site.lab.exec("laptop", process.execPath, ["-e", TYPE, BAIT], { timeoutMs: 60_000 })).stdout.trim()).toBe("0");
+    expect((await site.lab.exec("laptop", process.execPath, ["-e", TYPE, BAIT])).stdout.trim()).toBe("0");
     const session = await waitFor("the session", async () => (await site.collector.rest.listHoneypotSessions({ decoy: "files2", stage: "bait_credential" })).data[0] ?? null);
     const [transcript] = await waitFor("its transcript", async () => {
       const { transcripts } = await site.collector.rest.readHoneypotTranscripts(session.id);
@@ -117,7 +117,7 @@ describe.skipIf(!canMakeLabs())("decoys of a site", () => {
     const { path, env } = (await unpackDebianPackages(["nmap"])).command("nmap");
     const { stdout } = await site.lab.exec("printer", "ip", ["-o", "route", "get", PROBE_BOX.lanAddress]);
     const link = / dev (\S+)/.exec(stdout)?.[1] ?? "";
-    const nmap = (...args: readonly string[]) => site.lab.exec("printer", path, ["-n", "--max-retries", "1", "-e", link, ...args, PROBE_BOX.lanAddress], { env, timeoutMs: 60_000 });
+    const nmap = (...args: readonly string[]) => site.lab.exec("printer", path, ["-n", "--max-retries", "1", "-e", link, ...args, PROBE_BOX.lanAddress], { env });
     const scans = [
       ["syn-scan", "-sS", "-p", "2121,7001-7020"], ["null-scan", "-sN", "-p", "7001,7002"], ["fin-scan", "-sF", "-p", "7001,7002"], ["xmas-scan", "-sX", "-p", "7001,7002"],
       ["ack-scan", "-sA", "-p", "7001-7010"], ["udp-scan", "-sU", "-p", "7001"], ["odd-flags-scan", "-sS", "--scanflags", "SYNFIN", "-p", "7001"], ["fragment-scan", "-sS", "-f", "-p", "7001,7002"],
@@ -147,7 +147,7 @@ describe.skipIf(!canMakeLabs())("decoys of a site", () => {
 
   test("a password that was tried comes to the collector, sealed on its way, and is in no file of the daemon", async () => {
     const { rest } = site.collector;
-    await site.lab.exec("printer", process.execPath, ["-e", GUESS, "ann", "1", "Grey-Plover-77"], { timeoutMs: 60_000 });
+    await site.lab.exec("printer", process.execPath, ["-e", GUESS, "ann", "1", "Grey-Plover-77"]);
     const credential = await waitFor("the credential", async () => (await rest.listHoneypotCredentials({ username: "ann" })).data[0] ?? null);
     expect((await rest.revealHoneypotCredential(credential.id)).password).toBe("Grey-Plover-77");
     const files = readdirSync(site.box.dataDir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));

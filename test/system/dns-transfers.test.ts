@@ -95,7 +95,7 @@ zone:
       },
     });
     tenant = await gateway.createTenant("admin");
-  }, 300_000);
+  });
 
   afterAll(async () => {
     const ended = once(knot, "exit");
@@ -123,7 +123,7 @@ zone:
     expect(await fetchNow(id)).toMatchObject({ error: null, active: { version: 2, rules: MANY + 2, added: 1, removed: 1 } });
     expect(log()).toMatch(/IXFR, outgoing.*finished/);
     expect([await matches("worse.example"), await matches("bad.example")]).toMatchObject([[{ list_id: id }], []]);
-  }, 120_000);
+  });
 
   test("are not taken with another key, another name of it, or none: the reason is said, and what was active stays", async () => {
     const id = await add({ name: "Other", tsig: { name: "transfer", algorithm: "hmac-sha512", secret: SECRET } });
@@ -137,10 +137,10 @@ zone:
       // Whether something is newer, everybody may ask.
       zoneFile((serial += 1), ["x.example CNAME ."]);
       knot.kill("SIGHUP");
-      await expect.poll(async () => (await fetchNow(id)).error ?? "", { timeout: 30_000 }).toMatch(reason);
+      await expect.poll(async () => (await fetchNow(id)).error ?? "").toMatch(reason);
       expect((await fetchNow(id)).active?.version).toBe(1);
     }
     const wrong = await gateway.call("POST", "/api/v1/dns/lists", tenant.token, { name: "Wrong", url: "https://lists.example/a.txt", tsig: { name: "a", secret: SECRET } });
     expect(wrong.status).toBe(400);
-  }, 120_000);
+  });
 });

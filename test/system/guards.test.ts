@@ -47,7 +47,7 @@ describe.skipIf(!canMakeLabs())("attacks on a LAN", () => {
     await endRecording?.();
     await site?.close();
     rmSync(folder, { recursive: true });
-  }, 60_000);
+  });
 
   test("raise one incident each while they last, and a replay of what the probe heard tells the same", async () => {
     expect(watch.incidents()).toEqual([]);

@@ -59,12 +59,12 @@ describe.skipIf(!canMakeLabs())("attacks on the daemons of a LAN", () => {
   afterAll(async () => {
     receiver?.close();
     await site?.close();
-  }, 60_000);
+  });
 
   const run = async (attack: Attack) => {
     const script = { http: HTTP, dns: DNS, ssh: SSH, smb: null }[attack];
     const [path, args, env] = script === null ? [smbclient.path, ["-N", "-L", "//10.77.0.70", "-s", "/dev/null"], smbclient.env] : [process.execPath, ["-e", script], {}];
-    await site.lab.exec("laptop", path, args, { env, timeoutMs: 30_000 });
+    await site.lab.exec("laptop", path, args, { env });
   };
   const openAlerts = async () => (await site.collector.rest.listAlerts({ source: "ids", status: "open" })).data;
   /** Alerts of the events that came, by the number of their rule. */

@@ -46,7 +46,7 @@ describe.skipIf(typeof suricata === "string")("a Suricata beside the probe", () 
     running?.kill("SIGKILL");
     await site?.close();
     rmSync(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   const start = async (program: Suricata) => {
     const { path, args } = site.lab.inside("probe", program.path, [

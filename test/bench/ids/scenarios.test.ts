@@ -37,7 +37,7 @@ test.each(SCENARIOS)("$name", ({ rules, frames, isMidstream = false, isOneSided 
   expect(summaryOf(result.alerts)).toBe(ours?.alerts ?? alerts);
 });
 
-test.runIf(typeof found !== "string").each(SCENARIOS)("a real Suricata says the same: $name", { timeout: 120_000 }, async (scenario) => {
+test.runIf(typeof found !== "string").each(SCENARIOS)("a real Suricata says the same: $name", async (scenario) => {
   const { alerts, rules } = await runReference(found as Suricata, scenario);
   expect(rules.loaded).toBe(scenario.rules.length);
   expect(summaryOf(alerts)).toBe(scenario.alerts);

@@ -44,4 +44,4 @@ test("what is asked while the process is killed and starts again is answered: th
   second.child.kill("SIGTERM");
   expect((await second.ended)[0]).toBe(0);
   socket.close();
-}, 60_000);
+});

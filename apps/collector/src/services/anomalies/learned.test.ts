@@ -55,7 +55,7 @@ test("what is usual for a device is asked of the probes of its site, each of whi
   await bench.stack.database.db.updateTable("probes").set({ state: "silent" }).where("id", "=", probe.probeId).execute();
   expect((await of(probe))?.problem).toContain("is silent since");
   for (const [path, options] of [[createId(), {}], [device, { tenantId: createId() }]] as const) expect((await bench.call("GET", `/devices/${path}/behaviour`, options)).status).toBe(404);
-}, 60_000);
+});
 
 test("the devices that a probe knows are listed by state and page", async () => {
   const bench = await openPcapBench();
@@ -82,7 +82,7 @@ test("the devices that a probe knows are listed by state and page", async () => 
   for (const [query, options, status] of [["lifecycle=asleep", {}, 400], ["per_page=201", {}, 400], ["", { tenantId: createId() }, 404]] as const) expect((await bench.call("GET", `${path}?${query}`, options)).status).toBe(status);
   probe.handlers.behaviour_list = () => ({ refused: "it does not watch", reason: "not-configured" });
   expect((await bench.call("GET", path)).status).toBe(409);
-}, 60_000);
+});
 
 test("a probe that answers something else than was asked for is no failure of the collector's, and leads no client in circles", async () => {
   const bench = await openPcapBench();
@@ -108,7 +108,7 @@ test("a probe that answers something else than was asked for is no failure of th
     probe.handlers[command] = () => ({ data: { devices: "all" } });
     expect([what, await answerOf("POST", what, {})]).toEqual([what, [503, "SERVICE_UNAVAILABLE"]]);
   }
-}, 60_000);
+});
 
 test("a device or all of a probe are frozen, learned again and reset by who may, each in the audit log", async () => {
   const bench = await openPcapBench();
@@ -132,4 +132,4 @@ test("a device or all of a probe are frozen, learned again and reset by who may,
   expect((await bench.call("POST", `${path}/reset`, { body: {} })).status).toBe(409);
   await bench.stack.database.db.updateTable("probes").set({ state: "silent" }).execute();
   expect((await bench.call("POST", `${path}/reset`, { body: {} })).status).toBe(503);
-}, 60_000);
+});

@@ -160,7 +160,7 @@ describe("what is done at a decoy", () => {
       await append("honeypot_hit", Array.from({ length: Math.min(left, BATCH_MAX_EVENTS) }, () => ({ ...HIT, incident_id: createId(), is_test: true })));
     }
     expect((await sessions("?per_page=1")).meta.total).toBe(MAX_ROWS_OF_SITE);
-  }, 60_000);
+  });
 });
 
 describe("credentials that were tried", () => {

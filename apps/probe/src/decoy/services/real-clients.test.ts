@@ -14,7 +14,7 @@ beforeAll(async () => {
   // Debian's clients choose their own address on loopback, which is not exempt here.
   decoys = await openForTest([], { decoys: SERVICES.map((service) => ({ name: service, address: "127.0.0.1", services: [{ service, port: 0 }] })) }, []);
   decoys.listen();
-}, 300_000);
+});
 afterAll(() => decoys.close());
 
 /** Client → its arguments, what it says, and what is reported of it. */
@@ -58,4 +58,4 @@ test.each(CLIENTS)("%s is answered as the service would, and reported as far as 
   await expect.poll(() => decoys.hits.findLast((one) => one.service === service)).toMatchObject({ service, ...hit });
   if (password !== undefined) await expect.poll(() => decoys.tried.find((one) => one.service === service)?.password).toBe(password);
   expect(decoys.counts.failures).toBe(0);
-}, 30_000);
+});

@@ -61,7 +61,7 @@ test("a device that scans after a week of ordinary days is said once, with what 
   expect(said[0]?.series.values).toHaveLength(36);
   expect(behaviour.counters()).toMatchObject({ active: 1, found: 1, held_back: 0, distrusted_hours: 0, damaged: 0 });
   expect(behaviour.counters()?.compared_hours).toBeGreaterThan(9 * 24);
-}, 60_000);
+});
 
 test("nothing is said of an hour for a part of which nobody looked, nor of what somebody said is normal", async () => {
   const { said, see, live, flows, behaviour } = await openSite();
@@ -74,7 +74,7 @@ test("nothing is said of an hour for a part of which nobody looked, nor of what 
   live({ from: 9 + 13.1 / 24, to: 9 + 15 / 24 });
   expect(said).toEqual([]);
   expect(behaviour.counters()).toMatchObject({ distrusted_hours: 1, suppressed: 1, found: 0 });
-}, 60_000);
+});
 
 test("an attacker hides nothing and stops no learning by a lost frame or by thousands of conversations, and what hides very many frames stops the learning only", async () => {
   const { said, see, live, flows, behaviour } = await openSite();
@@ -103,7 +103,7 @@ test("an attacker hides nothing and stops no learning by a lost frame or by thou
   live({ from: 10 + 10.1 / 24, to: 10 + 11.1 / 24 });
   expect(said).toMatchObject([{ kind: "scan" }, { kind: "scan" }]);
   expect([learned(), behaviour.counters()]).toMatchObject([calm, { distrusted_hours: 0, thin_hours: 1 }]);
-}, 60_000);
+});
 
 test("flows of those who open few are looked at while others open too many, and what is missing of them is counted apart", () => {
   const rate = createFlowRate();
@@ -158,7 +158,7 @@ test("a burst of hosts outside that nobody knows stops no learning", async () =>
   flows.tick?.(0);
   expect(behaviour.counters()?.flows_left_out).toBeGreaterThan(1000);
   expect(behaviour.counters()).toMatchObject({ distrusted_hours: 0, thin_hours: 0 });
-}, 60_000);
+});
 
 test("what was learned comes back after a restart, and where it is damaged it is set aside, said and learned anew", async () => {
   const first = await openSite();
@@ -181,7 +181,7 @@ test("what was learned comes back after a restart, and where it is damaged it is
     await again.behaviour.close();
     expect(existsSync(file)).toBe(true);
   }
-}, 60_000);
+});
 
 test("what another version of the program learned is set aside and learned anew, and is not said to be damaged", async () => {
   const first = await openSite();
@@ -229,7 +229,7 @@ test("a country that a device never spoke to is found where the collector publis
   openBundleStore(dataDir, COUNTRIES).install(new Map([[TABLE_FILE, Buffer.from(createCountryTable([{ family: 4, first: 0xcb007100, last: 0xcb0071ff, country: "DE" }, { family: 4, first: 0xc6336400, last: 0xc63364ff, country: "AR" }])?.bytes ?? [])]]));
   const seeing = await visit({ from: 12, to: 18 });
   expect(seeing.said).toMatchObject([{ kind: "new_region", news: ["AR"] }]);
-}, 60_000);
+});
 
 test("at an access port presence and broadcasts are learned: a device that is never there at night is found when it is", async () => {
   const { said, see, behaviour } = await openSite();
@@ -252,7 +252,7 @@ test("at an access port presence and broadcasts are learned: a device that is ne
   expect(usual?.ports.map(({ name }) => name).toSorted()).toEqual(["says udp/5353", "says udp/67"]);
   live({ from: 17, to: 17.25 }, (hour) => hour >= 2 && hour < 4);
   expect(said).toMatchObject([{ kind: "unusual_hour", device: LAPTOP.mac }]);
-}, 60_000);
+});
 
 test("what is usual is read, frozen and reset at the collector's word, and a restart before the hour is over keeps it", async () => {
   const first = await openSite();
@@ -279,7 +279,7 @@ test("what is usual is read, frozen and reset at the collector's word, and a res
   await second.behaviour.close();
   const third = await openSite();
   expect([third.behaviour.counters(), read(third), third.problems]).toMatchObject([{ active: 0, learning: 0 }, null, []]);
-}, 60_000);
+});
 
 test("a part that is turned off learns nothing and says so", async () => {
   const { behaviour, live } = await openSite({ enabled: false });

@@ -20,7 +20,7 @@ beforeAll(async () => {
     decoys: (["windows", "linux", "nas"] as const).map((persona) => ({ name: persona, persona, address: "127.0.0.1", services: [{ service: "smb2", port: 0 }] })),
   }, []);
   decoys.listen();
-}, 300_000);
+});
 afterAll(async () => {
   await decoys.close();
   rmSync(folder, { recursive: true });
@@ -40,7 +40,7 @@ test("bait lists the shares of a Windows server; the administrators' are closed"
   expect(await run("windows", "C$", "-U", BAIT, "-c", "ls")).toMatch(/NT_STATUS_ACCESS_DENIED/);
   expect(await run("windows", "Nothing", "-U", BAIT, "-c", "ls")).toMatch(/NT_STATUS_BAD_NETWORK_NAME/);
   await expect.poll(() => lastOf("windows")).toMatchObject({ stage: "bait_credential", severity: "critical", username: "backup", techniques: expect.arrayContaining(["T1135", "T1078", "T1021.002"]) as string[] });
-}, 60_000);
+});
 
 test.each(["SMB2_02", "SMB2_10", "SMB3_00", "SMB3_02", "SMB3_11"])("bait lists and reads documents with %s, whose messages are signed", async (dialect) => {
   const share = await shareOf("linux");
@@ -53,13 +53,13 @@ test.each(["SMB2_02", "SMB2_10", "SMB3_00", "SMB3_02", "SMB3_11"])("bait lists a
   expect([content.length, content.toString()]).toEqual([Number(octets), expect.stringMatching(/^# ref [0-9A-F]{16}\r\nsystem,user,password,owner\r\nerp,/)]);
   await expect.poll(() => decoys.evidence.find(({ files }) => files.some((file) => file.name === name))?.files[0]).toMatchObject({ name, octets: content.length, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string, direction: "read" });
   await expect.poll(() => lastOf("linux")?.techniques).toEqual(expect.arrayContaining(["T1039"]));
-}, 60_000);
+});
 
 test("nothing is written, renamed or deleted", async () => {
   const share = await shareOf("linux");
   for (const command of ["put /etc/hostname evil.txt", "mkdir evil", "rm accounts*"]) expect(await run("linux", share, "-U", BAIT, "-c", command)).toMatch(/NT_STATUS_ACCESS_DENIED/);
   expect(await run("linux", share, "-U", BAIT, "-c", "ls")).not.toMatch(/evil/);
-}, 60_000);
+});
 
 test("a guest reads where the persona lets guests in, and nowhere else; a guess is refused everywhere", async () => {
   expect(await run("linux", "-L", "-N")).toMatch(/NT_STATUS_ACCESS_DENIED/);
@@ -68,7 +68,7 @@ test("a guest reads where the persona lets guests in, and nowhere else; a guess 
   const share = /^\s+(\w+)\s+Disk\s*$/m.exec(await run("nas", "-L", "-N"))?.[1] ?? "";
   expect(await run("nas", share, "-N", "-c", "prompt off; mget network*")).toMatch(/getting file/);
   await expect.poll(() => decoys.hits.findLast(({ decoy, stage }) => decoy === "nas" && stage === "file")).toMatchObject({ severity: "high", detail: expect.stringMatching(/^read network-v\d\.txt: \d+ bytes, SHA-256 [0-9a-f]{64}$/) as string, techniques: expect.arrayContaining(["T1039", "T1135"]) as string[] });
-}, 60_000);
+});
 
 test("documents of each decoy are its own", async () => {
   const marks: (string | undefined)[] = [];
@@ -80,4 +80,4 @@ test("documents of each decoy are its own", async () => {
   }
   expect(new Set(marks).size).toBe(3);
   expect(decoys.counts.failures).toBe(0);
-}, 60_000);
+});

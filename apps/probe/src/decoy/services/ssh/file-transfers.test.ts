@@ -21,7 +21,7 @@ beforeAll(async () => {
   chmodSync(join(folder, "password"), 0o755);
   decoys = await openForTest(["ssh"], {}, []);
   decoys.listen();
-}, 300_000);
+});
 afterAll(async () => {
   await decoys.close();
   rmSync(folder, { recursive: true });
@@ -70,7 +70,7 @@ test.each([["SFTP", [], "/tmp/tool-new"], ["the old protocol", ["-O"], "/tmp/too
   expect(fetched.toString()).toMatch(/^# ref [0-9A-F]{16}\r\nsystem,user,password,owner/);
   await expect.poll(() => fileNamed(name)).toMatchObject({ sha256: sha256(fetched), octets: fetched.length, direction: "read" });
   expect((await run("scp", [...flags, `${HOST}:nothing`, "none"])).said).toMatch(/No such file/);
-}, 60_000);
+});
 
 test.each([["SFTP", []], ["the old protocol", ["-O"]]] as const)("scp by %s: a pattern fetches all that fit it, and what fits none is no file", async (_, flags) => {
   const target = mkdtempSync(join(folder, "globs-"));
@@ -79,7 +79,7 @@ test.each([["SFTP", []], ["the old protocol", ["-O"]]] as const)("scp by %s: a p
   expect((await run("scp", [...flags, `${HOST}:*v?.csv`, target])).code).toBe(0);
   expect(readdirSync(target).some((name) => /^accounts-v\d\.csv$/.test(name))).toBe(true);
   expect(await run("scp", [...flags, `${HOST}:/etc/*.none`, target])).toMatchObject({ code: 1, said: expect.stringMatching(/No such file/) as string });
-}, 60_000);
+});
 
 test("sftp goes about as on a small machine; what would change something is refused, and a file above the limit is not taken", async () => {
   writeFileSync(join(folder, "long"), Buffer.alloc(1_200_000, 1));
@@ -89,7 +89,7 @@ test("sftp goes about as on a small machine; what would change something is refu
   expect(readFileSync(join(folder, "passwd"), "utf8")).toMatch(/^root:x:0:0/);
   await expect.poll(() => decoys.hits.findLast(({ service }) => service === "ssh")?.techniques).toEqual(expect.arrayContaining(["T1570", "T1039", "T1059.004"]));
   expect(fileNamed("/tmp/long")?.octets ?? 0).toBeLessThanOrEqual(1024 * 1024);
-}, 60_000);
+});
 
 test("a client that opens without end, writes where nothing is, and never closes is bounded, and ends nothing else", async () => {
   const client = await enter("127.0.3.9");
@@ -103,7 +103,7 @@ test("a client that opens without end, writes where nothing is, and never closes
   client.end();
   await expect.poll(() => fileNamed("/tmp/x1")).toMatchObject({ octets: 9, is_kept: true });
   expect(decoys.counts.failures).toBe(0);
-}, 30_000);
+});
 
 test("a sink of scp answers a bounded number of lines, and reads nothing more once it was left", async () => {
   const client = await enter("127.0.3.11");
@@ -113,7 +113,7 @@ test("a sink of scp answers a bounded number of lines, and reads nothing more on
   client.end();
   await expect.poll(() => fileNamed("/tmp/sink")).toMatchObject({ octets: 5 });
   expect(decoys.counts.failures).toBe(0);
-}, 60_000);
+});
 
 test("who asks by sftp without end is ended, however short the answers are", async () => {
   const client = await enter("127.0.3.12");
@@ -124,4 +124,4 @@ test("who asks by sftp without end is ended, however short the answers are", asy
   await ended;
   expect(answers).toBeLessThanOrEqual(4096);
   expect(decoys.counts.failures).toBe(0);
-}, 60_000);
+});
