@@ -96,8 +96,8 @@ describe("what cannot be replayed is said, with the exit code 1", () => {
   });
 
   test("rules that are none are each refused, and the rest of them run", async () => {
-    const bad = write("bad.rules", `no rule at all\n${"\u0000\u00ff".repeat(500)}\nalert udp any any -> any any (content:"beacon 3"; sid:7;\nalert udp any any -> any any (content:"beacon 3"; sid:8;)\n`);
+    const bad = write("bad.rules", `no rule at all\n${"\u0000\u00ff".repeat(500)}\nalert udp any any -> any any (content:"beacon 3"; sid:7;\nalert udp any any -> any any (content:"beacon 3"; sid:8;)\nalert udp any any -> any any (pcre:"/beacon (3/"; sid:9;)\n`);
     const ended = await replay([join(folder, "beacons.pcap"), "--rules", bad, "--json"]);
-    expect([ended.code, records(ended).map(({ signature_id: sid }) => sid), JSON.parse(ended.stderr)]).toMatchObject([0, [8], { frames: 10, refused: 3 }]);
+    expect([ended.code, records(ended).map(({ signature_id: sid }) => sid), JSON.parse(ended.stderr)]).toMatchObject([0, [8], { frames: 10, refused: 4 }]);
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import {
-  APPLICATIONS, buildRuleBase, createIds, type IdsAlert, type IdsCounters, parseClassifications, parseReferences, parseRules, parseThresholds, type Refusal, type RuleBase, type RuleCost,
+  APPLICATIONS, buildRuleBase, createIds, findRefusedExpression, type IdsAlert, type IdsCounters, parseClassifications, parseReferences, parseRules, parseThresholds, type Refusal, type RuleBase, type RuleCost,
 } from "@lanthorn/ids";
 import type { AnalyzerCounters } from "@lanthorn/traffic";
 import { ProbeError } from "../errors.ts";
@@ -58,12 +58,16 @@ function loadRules(files: RuleFiles): { readonly base: RuleBase; readonly refusa
     ...(files.classifications !== null && { classes: parseClassifications(readFile(files.classifications)).entries }),
     ...(files.references !== null && { references: parseReferences(readFile(files.references)).entries }),
   });
+  const expressions = rules.flatMap((rule) => {
+    const refused = findRefusedExpression(rule);
+    return refused === null ? [] : [{ line: rule.line, id: rule.id, gid: rule.gid, ...refused }];
+  });
   const steps = buildRuleBase(rules, APPLICATIONS);
   for (;;) {
     const step = steps.next();
     if (!step.done) continue;
     const thresholds = files.thresholds === null ? [] : parseThresholds(readFile(files.thresholds), files.variables).entries;
-    return { base: step.value, refusals: [...refusals, ...step.value.refusals], thresholds };
+    return { base: step.value, refusals: [...refusals, ...expressions, ...step.value.refusals], thresholds };
   }
 }
 

@@ -95,6 +95,10 @@ describe("what cannot be tested", () => {
     expect(opening).toMatchObject({ ok: false, refusal: { keyword: opening.ok ? "" : keyword === "decode-event" ? expect.any(String) as string : keyword } });
   });
 
+  test("a rule whose expression cannot be run is refused with the reason", () => {
+    expect(opened(`${AFTER}http.uri; pcre:"/(gate/"; sid:1;)`)).toMatchObject({ ok: false, refusal: { id: 1, keyword: "pcre", reason: expect.stringMatching(/./) as string } });
+  });
+
   test("a rule beside it that is refused is named, and the test goes on", () => {
     expect(tested(`alert tcp any any -> any any (lua:a; sid:5;)\n${AFTER}http.uri; content:"/gate"; sid:1;)`)).toMatchObject({ matches: 1, refusals: [{ id: 5, keyword: "lua" }] });
   });

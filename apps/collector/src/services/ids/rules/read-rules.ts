@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { idsCategoryKey, idsCategoryOf } from "@lanthorn/contract";
-import { type ListedRule, parseClassifications, parseReferences, parseRules, readRuleList, type Rule } from "@lanthorn/ids";
+import { findRefusedExpression, type ListedRule, parseClassifications, parseReferences, parseRules, readRuleList, type Rule } from "@lanthorn/ids";
 import { type PublishedFile, unpackRules } from "./archive.ts";
 import { FileRefused } from "../../../sources/file-refused.ts";
 import { type RuleContent, type RuleCounts, type RuleRecord, ruleKey, type UnreadableRule } from "./records.ts";
@@ -98,7 +98,7 @@ function recordOf({ file, text, isOn }: Entry, rule: Rule): RuleRecord {
   return {
     gid: rule.gid, sid: rule.id, revision: rule.revision, message: rule.message.slice(0, MAX_MESSAGE), className: rule.class?.name ?? "", severity: rule.severity,
     action: rule.action, protocol: rule.protocol.name, isOn, category: idsCategoryOf(rule.message) || file, file, techniques: rule.techniques, metadata: rule.metadata,
-    refusal: null, text,
+    refusal: shorten(findRefusedExpression(rule)), text,
   };
 }
 
@@ -108,8 +108,12 @@ function refusedRecord({ file, text, isOn }: Entry, refusal: { readonly gid: num
   return {
     gid: refusal.gid, sid: refusal.id, revision: Number.parseInt(between(text, "rev:", ";"), 10) || 0, message, className: between(text, "classtype:", ";").slice(0, 64),
     severity: "info", action, protocol, isOn, category: idsCategoryOf(message) || file, file, techniques: [], metadata: [],
-    refusal: { keyword: refusal.keyword.slice(0, 64), reason: refusal.reason.slice(0, 255) }, text,
+    refusal: shorten(refusal), text,
   };
+}
+
+function shorten(refusal: { readonly keyword: string; readonly reason: string } | null): RuleRecord["refusal"] {
+  return refusal && { keyword: refusal.keyword.slice(0, 64), reason: refusal.reason.slice(0, 255) };
 }
 
 function between(text: string, before: string, after: string): string {

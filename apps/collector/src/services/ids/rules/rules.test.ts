@@ -29,6 +29,11 @@ describe("a rule set", () => {
     expect(readPublished(archive(PUBLISHED), "a").counts).toEqual({ rules: 4, enabled: 3, refused: 1 });
   });
 
+  test("names rules whose expressions cannot be run: they would never match", () => {
+    const texts = [ruleText(1, "a", 'pcre:"/a(b/"; '), ruleText(2, "b", 'pcre:"/a(b)/"; '), ruleText(3, "c", 'file.data; pcrexform:"a{3"; content:"x"; '), ruleText(4, "d", 'file.data; pcrexform:"(a"; content:"x"; ')];
+    expect(read({ "a.rules": texts.join("\n") }).rules.map(({ sid, refusal }) => [sid, refusal?.keyword ?? null])).toEqual([[1, "pcre"], [2, null], [3, null], [4, "pcrexform"]]);
+  });
+
   test("keeps of a number the higher revision, and the bytes of its text", () => {
     const [first, second] = [ruleText(1).replace("rev:1", "rev:2"), ruleText(1)];
     expect(read({ "a.rules": `${first}\n${second}` }).rules.map(({ revision }) => revision)).toEqual([2]);
