@@ -115,13 +115,14 @@ zone:
     expect(first).toMatchObject({ error: null, format: "rpz", tsig: { name: "Transfer", algorithm: "hmac-sha512" }, active: { version: 1, rules: MANY + 2 } });
     expect(JSON.stringify(first)).not.toContain(SECRET);
     expect(await matches("www.bad.example")).toMatchObject([{ list_id: id, record: "www.bad.example" }]);
-    expect(log()).toMatch(/AXFR, outgoing.*finished/);
+    // It is written after the last of it is sent.
+    await expect.poll(log).toMatch(/AXFR, outgoing.*finished/);
     expect((await fetchNow(id)).active?.version).toBe(1);
     zoneFile(2, ["worse.example CNAME .", "*.bad.example CNAME .", String.raw`note.example TXT "a \"note\""`, ...Array.from({ length: MANY }, (_, index) => `n${index}.many.example CNAME .`)]);
     knot.kill("SIGHUP");
     await waitFor("the new version of the zone", async () => ((await soaOf()).includes(" 2 3600") ? true : null));
     expect(await fetchNow(id)).toMatchObject({ error: null, active: { version: 2, rules: MANY + 2, added: 1, removed: 1 } });
-    expect(log()).toMatch(/IXFR, outgoing.*finished/);
+    await expect.poll(log).toMatch(/IXFR, outgoing.*finished/);
     expect([await matches("worse.example"), await matches("bad.example")]).toMatchObject([[{ list_id: id }], []]);
   });
 

@@ -1,8 +1,10 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { json, text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { TokenResponse } from "@lanthorn/contract";
 import { testEnvironment } from "../../testing/database.ts";
@@ -90,9 +92,11 @@ export async function startCollector(configuration = "", environment: Readonly<R
     log: () => log,
     async read(path) {
       // Each on a connection of its own: what a test does between two may take longer than the collector keeps one open.
-      const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}`, connection: "close" } });
-      if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${await response.text()}\n${log}`);
-      return response.json() as Promise<OpenApiDocument>;
+      const response = await new Promise<IncomingMessage>((resolve, reject) => {
+        get(`${url}${path}`, { agent: false, headers: { authorization: `Bearer ${token}` } }, resolve).on("error", reject);
+      });
+      if (response.statusCode !== 200) throw new Error(`${path} answered ${response.statusCode}: ${await text(response)}\n${log}`);
+      return json(response) as Promise<OpenApiDocument>;
     },
     async stop() {
       child.kill("SIGTERM");
