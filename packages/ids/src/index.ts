@@ -1,7 +1,7 @@
 export * from "./applications/application.ts";
 export { APPLICATIONS } from "./applications/table.ts";
 export { type CompiledExpression, compileExpression, type Expression } from "./expressions/compile-expression.ts";
-export { findRefusedExpression, type RefusedExpression } from "./expressions/refused-expression.ts";
+export { findRefusedExpression } from "./expressions/refused-expression.ts";
 export { type BufferPrefilter, createPrefilters, type FiledRule, type Prefilters } from "./inspection/prefilter.ts";
 export type { GroupRun, VariableValues } from "./matching/group-run.ts";
 export { matchGroup } from "./matching/match-group.ts";

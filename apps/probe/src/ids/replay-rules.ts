@@ -58,10 +58,7 @@ function loadRules(files: RuleFiles): { readonly base: RuleBase; readonly refusa
     ...(files.classifications !== null && { classes: parseClassifications(readFile(files.classifications)).entries }),
     ...(files.references !== null && { references: parseReferences(readFile(files.references)).entries }),
   });
-  const expressions = rules.flatMap((rule) => {
-    const refused = findRefusedExpression(rule);
-    return refused === null ? [] : [{ line: rule.line, id: rule.id, gid: rule.gid, ...refused }];
-  });
+  const expressions = rules.flatMap((rule) => findRefusedExpression(rule) ?? []);
   const steps = buildRuleBase(rules, APPLICATIONS);
   for (;;) {
     const step = steps.next();

@@ -85,8 +85,8 @@ export function openRuleTest(text: Uint8Array, options: RuleTestOptions): RuleTe
   const rule = rules.find(({ line }) => line === last?.number);
   const none: Refusal = { line: 1, id: null, gid: 1, keyword: "rule", reason: "there is no rule in the text" };
   if (!rule) return { ok: false, refusal: [...refusals, ...unmet].findLast(({ line }) => line === last?.number) ?? none };
-  const expression = findRefusedExpression(rule);
-  if (expression) return { ok: false, refusal: { line: rule.line, id: rule.id, gid: rule.gid, ...expression } };
+  const refusal = findRefusedExpression(rule);
+  if (refusal) return { ok: false, refusal };
   const header = splitRule(last?.text ?? "");
   const run = createRuleRun(rule, partsOf(rule, header.ok ? header.header : []), rules.filter((other) => other !== rule), MAX_SHOWN_MATCHES);
   const refused = run.base.refusals.find(({ gid, id }) => gid === MADE_GID && id === 1);
