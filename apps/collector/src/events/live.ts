@@ -16,8 +16,8 @@ export interface Consumer {
 
 interface SubscribeOptions {
   readonly tenantId: string;
-  /** The last sequence that the subscriber has; null for only what comes from now on. */
-  readonly since: number | null;
+  /** The last sequence that the subscriber has. */
+  readonly since: number;
   /** Null for all. */
   readonly events: ReadonlySet<StreamEvent> | null;
   readonly siteId: string | null;
@@ -29,6 +29,8 @@ export interface LiveEvents {
   published(tenantId: string, fromSeq: number): void;
   /** Looks for what others have committed, for everybody who watches. */
   refresh(): void;
+  /** The tenant's last sequence now: who has it gets what comes from now on. */
+  last(tenantId: string): Promise<number>;
   /** Every event after `since` that passes the filters, once and in order. @returns What ends it. */
   subscribe(options: SubscribeOptions, consumer: Consumer): () => void;
 }
@@ -123,6 +125,8 @@ export function createLiveEvents(deps: { readonly log: EventLog; readonly clock:
       for (const [tenantId, { live }] of streams) if (live.size > 0) published(tenantId);
     },
 
+    last: async (tenantId) => (await deps.log.reach(tenantId)).last,
+
     subscribe(options, consumer) {
       const stream = streams.get(options.tenantId) ?? { position: 0, live: new Set(), reading: false, again: false, publications: 0 };
       streams.set(options.tenantId, stream);
@@ -140,8 +144,7 @@ export function createLiveEvents(deps: { readonly log: EventLog; readonly clock:
 }
 
 /** Where a subscriber begins to read. `gapAfter`: what it has, where the log does not go on from there; else null. */
-function beginAt(since: number | null, { first, last }: { readonly first: number; readonly last: number }) {
-  if (since === null) return { cursor: last, gapAfter: null };
+function beginAt(since: number, { first, last }: { readonly first: number; readonly last: number }) {
   if (since > last) return { cursor: last, gapAfter: since };
   return since + 1 < first ? { cursor: first - 1, gapAfter: since } : { cursor: since, gapAfter: null };
 }

@@ -7,6 +7,7 @@ import { ApiError, forbidden, notFound, rateLimited } from "../gateway/errors.ts
 import type { OnUpgrade } from "../gateway/http/listeners.ts";
 import type { RateLimiter } from "../gateway/limits/rate-limit.ts";
 import { badRequest } from "../gateway/route.ts";
+import type { LiveEvents } from "./live.ts";
 
 /** Who asks for a stream, before it is decided. */
 export interface StreamCaller {
@@ -22,12 +23,15 @@ export interface StreamCaller {
 export interface AdmittedStream {
   readonly identity: Identity;
   readonly query: StreamQuery;
+  /** The last sequence that the client has: its own word, or where the log was when the stream was admitted. */
+  readonly since: number;
 }
 
 /** What deciding on a stream needs. */
 export interface StreamAdmissionDependencies {
   readonly authentication: Pick<Authentication, "byToken" | "byTicket">;
   readonly siteExists: (tenantId: string, siteId: string) => Promise<boolean>;
+  readonly live: Pick<LiveEvents, "last">;
   readonly limiter: RateLimiter;
   readonly tiers: Tiers;
 }
@@ -57,11 +61,11 @@ export async function meetCaller(
 }
 
 /**
- * Decides whether the caller may have the stream.
+ * Decides whether the caller may have the stream, and from where: whatever happens after the answer to the upgrade is on it.
  * @throws ApiError RATE_LIMITED; UNAUTHORIZED; NOT_FOUND for another path or site; FORBIDDEN without the scope; BAD_REQUEST.
  */
 export async function admitStream(
-  { url, identity, allowance }: StreamCaller, { siteExists }: Pick<StreamAdmissionDependencies, "siteExists">,
+  { url, identity, allowance }: StreamCaller, { siteExists, live }: Pick<StreamAdmissionDependencies, "siteExists" | "live">,
 ): Promise<AdmittedStream> {
   if (!allowance.allowed) throw rateLimited("too many requests", allowance.retryAfterMs);
   const bearer = checkBearer(identity, url);
@@ -69,7 +73,7 @@ export async function admitStream(
   if (!query.success) throw badRequest(query.error.issues);
   const { site_id: siteId } = query.data;
   if (siteId !== undefined && !(await siteExists(bearer.tenantId, siteId))) throw notFound("site");
-  return { identity: bearer, query: query.data };
+  return { identity: bearer, query: query.data, since: query.data.since ?? (await live.last(bearer.tenantId)) };
 }
 
 async function identify(

@@ -15,7 +15,7 @@ const CATCH_UP_BYTES = 256 * 1024;
 
 /** Sends a client its events until either side closes; one that does not answer a ping is cut off. */
 export function serveStream(
-  webSocket: WebSocket, { identity, query }: AdmittedStream, { live, clock }: { readonly live: LiveEvents; readonly clock: Pick<Clock, "every"> },
+  webSocket: WebSocket, { identity, query, since }: AdmittedStream, { live, clock }: { readonly live: LiveEvents; readonly clock: Pick<Clock, "every"> },
 ): void {
   let answered = true;
   const ping = () => {
@@ -30,7 +30,7 @@ export function serveStream(
     clock.every(PING_EVERY_MS, ping),
     live.subscribe(
       {
-        tenantId: identity.tenantId, since: query.since ?? null, siteId: query.site_id ?? null,
+        tenantId: identity.tenantId, since, siteId: query.site_id ?? null,
         events: query.events?.length ? new Set<StreamEvent>(query.events) : null,
       },
       consumerOf(webSocket),
