@@ -1,4 +1,4 @@
-import { type Device, learnSeen } from "../devices/device.ts";
+import { type Device, learnSeen, profileToLearn } from "../devices/device.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
 import { type Clue, cluesOf, surpriseOfNews, totalOf } from "./evidence.ts";
 import { PLACE, RULES, scaleCounts } from "../features.ts";
@@ -133,7 +133,7 @@ export function learnDeviceHour({ device, groups, slot, at }: { readonly device:
   learnSeen(device);
   if (device.carried >= SUSPICIOUS_FROM) return;
   const scaled = scaleCounts(device.closed.counts);
-  learnHour(device.profile, slot, scaled, device.lifecycle === "drifted" ? DRIFT_RATE : undefined);
+  learnHour(profileToLearn(device), slot, scaled, device.lifecycle === "drifted" ? DRIFT_RATE : undefined);
   device.hours += 1;
   learnMet(device.usual, device.closed.met, device.hours % HOURS_A_DAY === 0);
   if (isSettled) groups.learn(device.group, slot, scaled);

@@ -32,17 +32,17 @@ export interface News {
   flows: number;
 }
 
-/** What is remembered of one device, or of the site: some 30 KB, however much it does. */
+/** What is remembered of one device, or of the site: some 30 KB, however much it does; 5 KB before the first hour is over. */
 export interface Device {
   readonly key: string;
-  readonly profile: Profile;
+  profile: Profile;
   readonly known: Readonly<Record<KnownKind, KnownSet>>;
   readonly leading: LeadingPorts;
   readonly usual: Usual;
   /** What is counted now, and of the hour before while it is compared. */
   hour: HourCounts;
   closed: HourCounts;
-  readonly recent: Float32Array;
+  recent: Float32Array;
   group: string;
   lifecycle: Lifecycle;
   /** Since when it is in this state, by packet time. */
@@ -93,15 +93,30 @@ export interface SavedParts {
 
 const NOTHING_SAVED: SavedParts = { known: {}, ports: [], usual: null };
 
+/** Stand for what a device has not got yet: very many may be seen once, and never again. Nothing but what is there already is written into them. */
+const NOTHING_LEARNED = createProfile("device");
+const NOTHING_RECENT = createRecent();
+const NOTHING_COUNTED = createHourCounts();
+
 /** One of which nothing is known yet, beside what was saved. */
 export function createDevice(key: string, at: number, { known, ports, usual }: SavedParts = NOTHING_SAVED): Device {
   const set = (kind: KnownKind) => createKnownSet(KNOWN_SIZES[kind], known[kind] ?? null);
   return {
-    key, profile: createProfile("device"), leading: createLeadingPorts(ports), recent: new Float32Array(RECENT_BUCKETS * FEATURES.length),
+    key, profile: NOTHING_LEARNED, leading: createLeadingPorts(ports), recent: NOTHING_RECENT,
     known: { peers: set("peers"), ports: set("ports"), regions: set("regions"), admin_peers: set("admin_peers") },
-    usual: createUsual(usual), hour: createHourCounts(), closed: createHourCounts(),
+    usual: createUsual(usual), hour: createHourCounts(), closed: NOTHING_COUNTED,
     group: "", lifecycle: "learning", lifecycleSince: at, firstAt: at, hours: 0, regionsMet: 0, adminPeersMet: 0, carried: 0, openSince: 0, quietHours: 0, driftUntil: 0, lastBucket: 0, steps: 0, unwatched: 0,
   };
+}
+
+/** What is usual for it, to be changed. */
+export function profileToLearn(device: Device): Profile {
+  if (device.profile === NOTHING_LEARNED) device.profile = createProfile("device");
+  return device.profile;
+}
+
+function createRecent(): Float32Array {
+  return new Float32Array(RECENT_BUCKETS * FEATURES.length);
 }
 
 function createHourCounts(): HourCounts {
@@ -117,6 +132,7 @@ export function closeBuckets(device: Device, last: number): void {
   if (last <= device.lastBucket) return;
   const { counts, bucket } = device.hour;
   const counted = device.lastBucket + 1;
+  if (device.recent === NOTHING_RECENT) device.recent = createRecent();
   for (let number = Math.max(counted, last - RECENT_BUCKETS + 1); number <= last; number += 1) rowOf(device.recent, number).fill(0);
   if (counted > last - RECENT_BUCKETS) rowOf(device.recent, counted).set(bucket);
   for (let place = 0; place < bucket.length; place += 1) counts[place] = (counts[place] ?? 0) + (bucket[place] ?? 0);
@@ -128,7 +144,7 @@ export function closeBuckets(device: Device, last: number): void {
 export function closeHour(device: Device): void {
   const { hour, closed } = device;
   device.closed = hour;
-  device.hour = closed;
+  device.hour = closed === NOTHING_COUNTED ? createHourCounts() : closed;
 }
 
 /** Forgets an hour, after it was learned or because it is not to be trusted. */

@@ -13,16 +13,16 @@ export interface KnownSet {
 /** 0 stands for an empty place. */
 const NO_HASH = 0;
 
-/** @param saved Hashes of another of the same size. */
+/** Takes no memory before something is added. @param saved Hashes of another of the same size. */
 export function createKnownSet(size: number, saved: Uint32Array | null = null): KnownSet {
-  const places = new Uint32Array(size);
-  if (saved) places.set(saved.subarray(0, size));
   const lastQuarter = Math.floor(size * 0.75);
-  let filled = places.indexOf(NO_HASH);
+  let kept = saved && placesOf(size, saved);
+  let filled = kept ? kept.indexOf(NO_HASH) : 0;
   if (filled < 0) filled = size;
   let next = lastQuarter;
   return {
     add(hash) {
+      const places = (kept ??= new Uint32Array(size));
       const wanted = keptAs(hash);
       const place = places.indexOf(wanted);
       if (place >= 0) {
@@ -40,9 +40,15 @@ export function createKnownSet(size: number, saved: Uint32Array | null = null): 
       }
       return true;
     },
-    has: (hash) => places.includes(keptAs(hash)),
-    hashes: () => places,
+    has: (hash) => kept?.includes(keptAs(hash)) ?? false,
+    hashes: () => kept ?? new Uint32Array(size),
   };
+}
+
+function placesOf(size: number, saved: Uint32Array): Uint32Array {
+  const places = new Uint32Array(size);
+  places.set(saved.subarray(0, size));
+  return places;
 }
 
 function keptAs(hash: number): number {
