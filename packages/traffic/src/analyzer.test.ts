@@ -64,6 +64,39 @@ test("what is said in a flow comes with its key, and its service is in the recor
   expect(recordsOf(frames)[0]?.service).toBeNull();
 });
 
+test("a flow goes on while nobody looks into it, and is looked into again from where it is then", () => {
+  const seen: string[] = [];
+  const watches: string[] = [];
+  const openWatch = (name: string) => () => {
+    watches.push(`${name} opened`);
+    return { packet: () => undefined, end: () => void watches.push(`${name} ended`) };
+  };
+  const first = openWatch("first");
+  const { analyzer, records } = openAnalyzer({ onMessage: (_, { protocol }) => seen.push(protocol), watch: first });
+  let [sequence, at] = [100, START];
+  const frame = (bytes: Uint8Array) => analyzer.placedFrame(bytes, 0, bytes.length, bytes.length, (at += 1000));
+  const request = (path: string) => {
+    const data = `GET ${path} HTTP/1.1\r\nHost: example.com\r\n\r\n`;
+    frame(tcpFrame(ENDS, [40_000, 8081], { flags: "PA", seq: sequence, ack: 500, data }));
+    sequence += data.length;
+  };
+  frame(tcpFrame(ENDS, [40_000, 8081], { flags: "S", seq: 99 }));
+  frame(tcpFrame(BACK, [8081, 40_000], { flags: "SA", seq: 499, ack: 100 }));
+  request("/one");
+  expect([seen.length, watches]).toEqual([1, ["first opened"]]);
+  analyzer.look({ isInspected: false, watch: null });
+  for (const path of ["/two", "/three"]) request(path);
+  expect([seen.length, watches]).toEqual([1, ["first opened", "first ended"]]);
+  analyzer.look({ isInspected: true, watch: first });
+  request("/four");
+  analyzer.look({ isInspected: true, watch: openWatch("second") });
+  request("/five");
+  expect([seen.length, watches.slice(2)]).toEqual([3, ["first opened", "first ended", "second opened"]]);
+  analyzer.flush();
+  expect(watches.at(-1)).toBe("second ended");
+  expect(records).toEqual([expect.objectContaining({ service: "http", part: 0, originator_packets: 6 })]);
+});
+
 test("what carries a tunnel is not taken for a protocol, what is in it is", () => {
   const query = Uint8Array.of(0x12, 0x34, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0x61, 3, 0x63, 0x6f, 0x6d, 0, 0, 1, 0, 1);
   const inner = udpFrame(ENDS, [50_000, 53], query);

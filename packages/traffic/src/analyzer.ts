@@ -3,7 +3,7 @@ import type { FlowKey } from "./flows/flow-key.ts";
 import { FLOW_LIMITS, type FlowLimits } from "./flows/flow-limits.ts";
 import type { FlowRecord } from "./flows/flow-record.ts";
 import type { FlowCounters } from "./flows/flow-store.ts";
-import { createFlowTable } from "./flows/flow-table.ts";
+import { createFlowTable, type FlowLook } from "./flows/flow-table.ts";
 import { PacketFacts } from "./flows/packet-facts.ts";
 import { readPlainPacket } from "./plain-packet.ts";
 import { createDefragmenter, FRAGMENT_LIMITS, type FragmentCounters, type FragmentLimits } from "./fragments/defragmenter.ts";
@@ -41,6 +41,8 @@ export interface Analyzer {
   frame(bytes: Uint8Array, wireLength: number, atMicroseconds: number, linkType?: number): void;
   /** The same for an Ethernet frame that lies in longer memory: most need no view of their own. */
   placedFrame(memory: Uint8Array, offset: number, length: number, wireLength: number, atMicroseconds: number): void;
+  /** What is done from the next frame on, while the flows go on: see `FlowLook`. */
+  look(how: FlowLook): void;
   /** Ends what is idle; call it when no frames come. Frames do the same by their own times. @returns False where it is to be called again: see `endedAtOnce`. */
   tick(atMicroseconds: number): boolean;
   /** Ends all flows. @param atMost So many of them; all unless given. @returns False where more are open. */
@@ -116,6 +118,7 @@ export function createAnalyzer({ random, onFlow, onMessage, watch = null, endedA
       }
       analyze(bytes, wireLength, atMicroseconds, linkType);
     },
+    look: table.look,
     tick: expire,
     flush: (atMost = Number.POSITIVE_INFINITY) => table.store.flush(atMost),
     counters: () => ({

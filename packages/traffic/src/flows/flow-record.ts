@@ -3,6 +3,7 @@ import { macText } from "../tables/address-text.ts";
 import { KEY_AT, type KeyIndex } from "../tables/key-index.ts";
 import type { Flow, FlowEnding } from "./flow.ts";
 import { type FlowSide, TCP_STATE } from "./flow-side.ts";
+import { serviceOf } from "./inspect-flow.ts";
 import { type ConnectionState, tcpConnectionState, udpConnectionState } from "./tcp-state.ts";
 import { addressText, vlansOfEntry } from "./packet-key.ts";
 import { openHoleBytes } from "./tcp-sequence.ts";
@@ -95,7 +96,7 @@ export function writeFlowRecord(flow: Flow, index: KeyIndex, id: string, endedBy
     responder_ip: addressText(index, entry, !isLowOriginator),
     responder_port: flow.responderPort,
     icmp_id: flow.icmpId < 0 ? null : flow.icmpId,
-    service: (flow.inspector?.service ?? flow.service) || null,
+    service: serviceOf(flow) || null,
     state: stateOf(flow),
     history: flow.history,
     originator_bytes: originator.payloadBytes,

@@ -5,7 +5,7 @@ import { type FlowRecord, isClosed } from "./flow-record.ts";
 import { type FlowSide, TCP_STATE } from "./flow-side.ts";
 import { FlowStore, keepMac } from "./flow-store.ts";
 import { noteDatagram, noteGap, noteRetransmission, noteSegment, noteZeroWindow } from "./history.ts";
-import { inspectPacket, type OpenInspector } from "./inspect-flow.ts";
+import { inspectPacket, type OpenInspector, passOver } from "./inspect-flow.ts";
 import type { PacketFacts } from "./packet-facts.ts";
 import { type FlowWatch, type OpenFlowWatch, WatchedPacket } from "../watch/packet-watch.ts";
 import { SEGMENT, trackAcknowledgment, trackSegment } from "./tcp-sequence.ts";
@@ -24,8 +24,18 @@ export interface PacketWay {
   readonly isInspected: boolean;
 }
 
+/** What is done with packets beside counting them. */
+export interface FlowLook {
+  /** Whether payloads are looked into, where there is an inspection. */
+  readonly isInspected: boolean;
+  /** Who is given each packet with its flow; null for nobody. */
+  readonly watch: OpenFlowWatch | null;
+}
+
 /** Flows by their key. */
 export interface FlowTable {
+  /** From the next packet on. What looked into a flow until now ends with the flow's next packet, and what looks then begins in the middle of it. */
+  look(how: FlowLook): void;
   /** Counts a packet. @returns Its flow, which is good until the next call. */
   packet(facts: PacketFacts, frame: Frame, way: PacketWay): Flow;
   /**
@@ -48,22 +58,14 @@ export function createFlowTable(options: {
   readonly inspect: OpenInspector | null;
   readonly watch: OpenFlowWatch | null;
 }): FlowTable {
-  const { limits, inspect, watch } = options;
+  const { limits, inspect } = options;
+  let isInspecting = inspect !== null;
   const store = new FlowStore(limits, options.random, options.onFlow);
   const activeMicroseconds = limits.activeSeconds * 1e6;
   const openInspector = inspect === null ? null : (flow: Flow) => inspect(() => store.keyOf(flow));
 
-  const watched = new WatchedPacket();
-
-  // Apart from `handToWatch`, which would make what the function keeps for each packet.
-  function openWatch(flow: Flow, open: OpenFlowWatch): FlowWatch {
-    return open(watched, () => store.keyOf(flow));
-  }
-
-  function handToWatch(flow: Flow, open: OpenFlowWatch): void {
-    flow.watch ??= openWatch(flow, open);
-    flow.watch.packet(watched);
-  }
+  const watching = createWatching(store, options.watch);
+  const { watched } = watching;
 
   function flowOf(facts: PacketFacts, frame: Frame, way: PacketWay): Flow {
     let flow = store.find(facts, frame);
@@ -79,18 +81,23 @@ export function createFlowTable(options: {
   }
 
   return {
+    look(how) {
+      isInspecting = how.isInspected && inspect !== null;
+      watching.use(how.watch);
+    },
     plain(facts, bytes, sourceIpOffset) {
       const flow = store.findPlain(facts, bytes, sourceIpOffset);
-      if (flow === null || facts.at - flow.startedAt > activeMicroseconds || (openInspector !== null && !flow.isInspected)) return false;
+      if (flow === null || facts.at - flow.startedAt > activeMicroseconds || (isInspecting && !flow.isInspected)) return false;
       facts.isFromOriginator = store.isFromOriginator(flow);
       const side = facts.isFromOriginator ? flow.originator : flow.responder;
       if (side.packets === 0) return false;
       track(flow, side, facts);
       store.touch(flow);
-      if (watch !== null) {
+      if (!isInspecting) passOver(flow);
+      if (watching.open !== null) {
         watched.fillPlain(facts, bytes, sourceIpOffset - SOURCE_AT);
-        handToWatch(flow, watch);
-      }
+        watching.hand(flow, watching.open);
+      } else if (flow.watch !== null) endWatch(flow);
       return true;
     },
     packet(facts, frame, way) {
@@ -103,19 +110,53 @@ export function createFlowTable(options: {
       const side = facts.isFromOriginator ? flow.originator : flow.responder;
       if (side.packets === 0) keepMac(side, frame, frame.sourceMacOffset);
       track(flow, side, facts);
-      if (openInspector !== null && way.isInspected && !flow.isInspected && (flow.isTcp || flow.protocol === IP_PROTOCOL.udp)) {
+      if (!isInspecting) passOver(flow);
+      else if (openInspector !== null && way.isInspected && !flow.isInspected && (flow.isTcp || flow.protocol === IP_PROTOCOL.udp)) {
         inspectPacket(flow, facts, frame, openInspector);
       }
       store.touch(flow);
-      if (watch !== null) {
+      if (watching.open !== null) {
         watched.fillFrom(facts, frame);
-        handToWatch(flow, watch);
-      }
+        watching.hand(flow, watching.open);
+      } else if (flow.watch !== null) endWatch(flow);
       return flow;
     },
     store,
     watched,
   };
+}
+
+/** Who is given each packet, by a watch of its flow. @param open Null for nobody. */
+function createWatching(store: FlowStore, open: OpenFlowWatch | null) {
+  const watched = new WatchedPacket();
+  /** Goes up with each other one. */
+  let number = 0;
+
+  // Apart from `hand`, which would make what the function keeps for each packet.
+  function openWatch(flow: Flow, by: OpenFlowWatch): FlowWatch {
+    return by(watched, () => store.keyOf(flow));
+  }
+
+  const watching = {
+    watched, open,
+    use(next: OpenFlowWatch | null): void {
+      if (watching.open === next) return;
+      watching.open = next;
+      number += 1;
+    },
+    hand(flow: Flow, to: OpenFlowWatch): void {
+      if (flow.watch !== null && flow.watchNumber !== number) endWatch(flow);
+      flow.watch ??= openWatch(flow, to);
+      flow.watchNumber = number;
+      flow.watch.packet(watched);
+    },
+  };
+  return watching;
+}
+
+function endWatch(flow: Flow): void {
+  flow.watch?.end();
+  flow.watch = null;
 }
 
 function track(flow: Flow, side: FlowSide, facts: PacketFacts): void {

@@ -42,6 +42,10 @@ export class Flow {
   service = "";
   /** The inspector has been dropped: no other is opened. */
   isInspected = false;
+  /** Packets went by that nobody looked into: an inspector begins in the middle. */
+  isPassedOver = false;
+  /** Which of the table's watches one after the other `watch` is of. */
+  watchNumber = 0;
   /** SYNs that came before the first payload, for the inspector: sequence and acknowledgment of each end. */
   synSequence = 0;
   synAckSequence = 0;
@@ -61,6 +65,7 @@ export class Flow {
     this.watch = null;
     this.service = "";
     this.isInspected = false;
+    this.isPassedOver = false;
     this.icmpId = -1;
   }
 }

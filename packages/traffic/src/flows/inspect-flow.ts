@@ -23,7 +23,7 @@ export function inspectPacket(flow: Flow, facts: PacketFacts, frame: Frame, open
     }
     inspector = open(flow);
     flow.inspector = inspector;
-    if (facts.isTcp) replaySyns(flow, inspector, facts.at);
+    if (facts.isTcp && !flow.isPassedOver) replaySyns(flow, inspector, facts.at);
   }
   const side = isOriginator ? 0 : 1;
   const payload = frame.payloadEnd > frame.payloadOffset ? frame.payload : NO_BYTES;
@@ -37,10 +37,25 @@ export function inspectPacket(flow: Flow, facts: PacketFacts, frame: Frame, open
 /** Ends the inspector; what it said stays. */
 export function endInspection(flow: Flow): void {
   flow.isInspected = true;
+  dropInspector(flow);
+}
+
+/** Lets a packet go by that is not to be looked into: what looked before ends. */
+export function passOver(flow: Flow): void {
+  flow.isPassedOver = true;
+  dropInspector(flow);
+}
+
+function dropInspector(flow: Flow): void {
   if (flow.inspector === null) return;
   flow.inspector.end();
-  flow.service = flow.inspector.service;
+  flow.service = serviceOf(flow);
   flow.inspector = null;
+}
+
+/** What the flow's protocol was found to be; "" while that is not known. */
+export function serviceOf({ inspector, service }: Flow): string {
+  return inspector === null || inspector.service === "" ? service : inspector.service;
 }
 
 function keepSyn(flow: Flow, { isFromOriginator, sequence, acknowledgment }: PacketFacts): void {

@@ -24,10 +24,6 @@ export interface PacketWatch {
 /** Sums since the process began. */
 export type FlowState = NonNullable<TrafficHealth["flows"]>;
 
-interface Sums extends Pick<FlowState, "ended" | "evicted"> {
-  readonly inspection: NonNullable<FlowState["inspection"]>;
-}
-
 /** What 150 MB leave beside a ring of 64 MiB. */
 const MAX_FLOWS = 8192;
 const INSPECTION = { total: 8 * 1024 * 1024 };
@@ -35,20 +31,9 @@ const INSPECTION = { total: 8 * 1024 * 1024 };
 const MAX_SERVICES = 64;
 const MAX_SHOWN = 16;
 const MAX_NAME = 32;
-const NOT_INSPECTED = { steps: 0, tooCostly: 0, tooLong: 0 };
 
-/** Flows that end in one turn of the event loop: a millisecond of work. */
-const ENDED_AT_ONCE = 256;
-
-function add(sums: Sums, one: Analyzer): Sums {
-  const { flows: { records, evicted }, inspection } = one.counters();
-  const { steps, tooCostly, tooLong } = inspection ?? NOT_INSPECTED;
-  const { inspection: { steps: stepsBefore, too_costly: tooCostlyBefore, too_long: tooLongBefore } } = sums;
-  return {
-    ended: sums.ended + records, evicted: sums.evicted + evicted,
-    inspection: { steps: stepsBefore + steps, too_costly: tooCostlyBefore + tooCostly, too_long: tooLongBefore + tooLong },
-  };
-}
+/** Flows that end in one turn of the event loop: one or two milliseconds of work, most of it in learning what is usual for their devices. */
+const ENDED_AT_ONCE = 64;
 
 /** What is said in flows names their services. @param deps.random From 0 to below 1. @param deps.onMessage Is given it, while inspection is not left out. */
 export function createFlowSinks(deps: {
@@ -59,54 +44,33 @@ export function createFlowSinks(deps: {
   const { clock, behaviour } = deps;
   const services = createServices();
   const frames = createFrameFeed();
-  let [isInspected, isInspectionWanted] = [true, true];
-  let watch: OpenFlowWatch | null = null;
-  let before: Sums = { ended: 0, evicted: 0, inspection: { steps: 0, too_costly: 0, too_long: 0 } };
-  let analyzer = open();
-  /** The one before, whose flows end by and by. */
-  let last: Analyzer | null = null;
+  let isInspected = true;
   let cancelTurn: (() => void) | null = null;
+  const analyzer = createAnalyzer({
+    random: deps.random, flows: { maxFlows: MAX_FLOWS }, inspection: INSPECTION, onMessage: deps.onMessage, endedAtOnce: ENDED_AT_ONCE,
+    onFlow(record) {
+      services.add(record);
+      behaviour.onFlow(record, frames.at());
+    },
+  });
 
-  function onFlow(record: FlowRecord): void {
-    services.add(record);
-    behaviour.onFlow(record, frames.at());
+  function state(): FlowState {
+    const { flows: { open, records, evicted }, inspection } = analyzer.counters();
+    return {
+      open, ended: records, evicted, services: services.read(),
+      inspection: { steps: inspection?.steps ?? 0, too_costly: inspection?.tooCostly ?? 0, too_long: inspection?.tooLong ?? 0 },
+    };
   }
-
-  function open(): Analyzer {
-    return createAnalyzer({
-      random: deps.random, flows: { maxFlows: MAX_FLOWS }, inspection: INSPECTION, onFlow, onMessage: isInspected ? deps.onMessage : null, watch,
-      endedAtOnce: ENDED_AT_ONCE,
-    });
-  }
-
-  const openFlows = (one: Analyzer) => one.counters().flows.open;
-  const read = () => {
-    const sums = add(before, analyzer);
-    return last === null ? { ...sums, open: openFlows(analyzer) } : { ...add(sums, last), open: openFlows(analyzer) + openFlows(last) };
-  };
 
   /** Thousands of flows may end at once: some of them in each turn. */
   function endSome(): void {
     cancelTurn?.();
-    cancelTurn = null;
-    if (last?.flush(ENDED_AT_ONCE) === true) {
-      before = add(before, last);
-      last = null;
-    }
-    const isDone = last === null && analyzer.tick(clock.now() * 1000);
-    if (!isDone) cancelTurn = clock.after(0, endSome);
+    cancelTurn = analyzer.tick(clock.now() * 1000) ? null : clock.after(0, endSome);
   }
 
-  /** Another analyzer takes over where inspection begins or ends; flows that go on are two records then. */
   function analyze(block: FrameBlock): void {
-    const wanted = isInspectionWanted ? deps.watch.watch() : null;
-    if ((isInspected !== isInspectionWanted || watch !== wanted) && last === null) {
-      last = analyzer;
-      isInspected = isInspectionWanted;
-      watch = wanted;
-      analyzer = open();
-      endSome();
-    }
+    const watch = isInspected ? deps.watch.watch() : null;
+    analyzer.look({ isInspected, watch });
     if (watch !== null) deps.watch.count(block.frames, 0);
     frames.feed(block, analyzer);
     behaviour.seen(block.frames);
@@ -121,17 +85,15 @@ export function createFlowSinks(deps: {
     },
     async close() {
       cancelTurn?.();
-      last?.flush();
       analyzer.flush();
     },
   };
   const inspection = inspectionSink((isWanted, frames) => {
-    isInspectionWanted = isWanted;
+    isInspected = isWanted;
     if (!isWanted) deps.watch.count(0, frames);
   });
   return {
-    sinks: [flows, inspection], state: () => ({ ...read(), services: services.read() }),
-    frame: frames.frame,
+    sinks: [flows, inspection], state, frame: frames.frame,
   };
 }
 
