@@ -50,18 +50,33 @@ test("blocks that are written at once lie in their order, and of those for which
   expect([...readFileSync(join(folder, "file"))].filter((octet, index, all) => octet !== all[index - 1])).toEqual([1, 2, 3, 9]);
 });
 
-test("where one of the blocks that are written at once fails, those before it stay", async () => {
+/** @param isBad Whether the disk fails with a block. */
+function createFailing(isBad: (block: Uint8Array) => boolean) {
   const path = join(folder, "file");
   const free = createFreeSpace({ path: folder, floorBytes: 0, freeBytes: () => DISK_BYTES });
   const room = createDiskRoom({ free, budgetBytes: DISK_BYTES });
   const writer = createFileWriter(null);
   const store = createBlockStore({
     path, room, trailerBytes: TRAILER.length, isHashed: false, isDurable: false, after: Promise.resolve(),
-    writer: { ...writer, write: (file, bytes, position) => (bytes[0] === 3 ? Promise.reject(new Error("EIO: i/o error")) : writer.write(file, bytes, position)) },
+    writer: { ...writer, write: (file, bytes, position) => (isBad(bytes) ? Promise.reject(new Error("EIO: i/o error")) : writer.write(file, bytes, position)) },
   });
+  return { store, room, octets: () => readFileSync(path) };
+}
+
+test("where one of the blocks that are written at once fails, those before it stay", async () => {
+  const { store, room, octets } = createFailing((block) => block[0] === 3);
   await store.append(...[1, 2, 3, 4].map((fill) => Buffer.alloc(3000, fill)));
   await store.finish(TRAILER);
-  expect([store.fault, readFileSync(path).length, room.usedBytes]).toEqual(["EIO: i/o error", 6010, 6010]);
+  expect([store.fault, octets().length, room.usedBytes]).toEqual(["EIO: i/o error", 6010, 6010]);
+});
+
+test("of writes beside each other none stays in the file behind one that fails", async () => {
+  const { store, room, octets } = createFailing((block) => block[0] === 3);
+  const blocksOf = (...fills: readonly number[]) => fills.map((fill) => Buffer.alloc(3000, fill));
+  await Promise.all([store.append(...blocksOf(1, 2)), store.append(...blocksOf(3, 4)), store.append(...blocksOf(5, 6)), store.append(...blocksOf(7))]);
+  await store.finish(TRAILER);
+  expect([store.fault, octets().length, room.usedBytes]).toEqual(["EIO: i/o error", 6010, 6010]);
+  expect([...octets()].filter((octet, index, all) => octet !== all[index - 1])).toEqual([1, 2, 9]);
 });
 
 test("an older file that cannot be removed ends this one, with the words of the disk", async () => {

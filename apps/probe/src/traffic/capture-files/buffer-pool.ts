@@ -1,6 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { PAGE_OCTETS, type PieceWriter } from "@lanthorn/packet-io";
 import { MIN_PADDING_OCTETS } from "@lanthorn/packets";
+import type { Clock } from "@lanthorn/runtime";
 
 /** A file that is written. */
 export interface WrittenFile {
@@ -15,6 +16,8 @@ export interface FileWriter {
   write(file: WrittenFile, bytes: Uint8Array, position: number): Promise<number>;
   /** Writes blocks behind each other past the kernel's cache. @returns Whether they are in the file, all of them; else they are to be written with `write`. */
   writePast(file: WrittenFile, blocks: readonly Uint8Array[], position: number): Promise<boolean>;
+  /** For how long the disk has not taken what goes past the cache, in milliseconds: 0 while nothing waits. */
+  stalledMs(): number;
 }
 
 /** Memory that capture files are written from, bounded for the whole process, and the way it is written. */
@@ -54,7 +57,7 @@ export function createBufferPool(options: { readonly buffers: number; readonly m
     made += 1;
     return memory.subarray((made - 1) * BUFFER_BYTES, made * BUFFER_BYTES);
   };
-  return countUse(options.buffers, { take: () => idle.pop() ?? make(), give: (buffer) => void idle.push(buffer), hasFree: true }, options.writer ?? createFileWriter(null));
+  return countUse(options.buffers, { take: () => idle.pop() ?? make(), give: (buffer) => void idle.push(buffer), hasFree: true }, options.writer ?? createFileWriter(null, NO_DISK));
 }
 
 /**
@@ -96,11 +99,20 @@ const RELEASE_BYTES = 8 * 1024 * 1024;
 /** It has to be on the disk for that: some seconds of traffic, asked for several times. */
 const RELEASED_BYTES = 64 * 1024 * 1024;
 
-/**
- * @param pieces Null where the system does not write in pieces.
- * @param isSlow Whether the disk is slower than what comes: the kernel's cache takes it then, for as long as it has memory.
- */
-export function createFileWriter(pieces: PieceWriter | null, isSlow: () => boolean = () => false): FileWriter {
+/** When to go past the cache. */
+interface DiskDeps {
+  /** Whether the disk is slower than what comes: the kernel's cache takes it then, for as long as it has memory. */
+  readonly isSlow: () => boolean;
+  readonly clock: Pick<Clock, "monotonic">;
+}
+
+/** Where nothing goes past the cache. */
+const NO_DISK: DiskDeps = { isSlow: () => true, clock: { monotonic: () => 0 } };
+
+/** @param pieces Null where the system does not write in pieces. @param deps Left out, everything goes through the cache. */
+export function createFileWriter(pieces: PieceWriter | null, { isSlow, clock }: DiskDeps = NO_DISK): FileWriter {
+  /** When each of those that are on their way past the cache began. */
+  const begun = new Set<{ readonly at: number }>();
   /** What was to go past the cache may be in it after all: not every file system says so when it refuses. */
   const release = ({ handle }: WrittenFile, position: number, end: number): void => {
     if (Math.floor(end / RELEASE_BYTES) > Math.floor(position / RELEASE_BYTES)) pieces?.release(handle.fd, Math.max(0, end - RELEASED_BYTES), Math.min(end, RELEASED_BYTES));
@@ -115,9 +127,17 @@ export function createFileWriter(pieces: PieceWriter | null, isSlow: () => boole
     async writePast(file, blocks, position) {
       if (pieces === null || file.direct === null || isSlow()) return false;
       const octets = blocks.reduce((sum, { length }) => sum + length, 0);
-      if (await pieces.writePast(file.direct.fd, blocks, position) < octets) return false;
+      const write = { at: clock.monotonic() };
+      begun.add(write);
+      const written = await pieces.writePast(file.direct.fd, blocks, position);
+      begun.delete(write);
+      if (written < octets) return false;
       release(file, position, position + octets);
       return true;
+    },
+    stalledMs() {
+      const [oldest] = begun;
+      return oldest ? clock.monotonic() - oldest.at : 0;
     },
   };
 }

@@ -26,7 +26,10 @@ export interface OrderedWriter {
 /** Buffers of one file; a file that is written fast must not take all from others. */
 const MAX_QUEUED = 12;
 /** What waits is written together: each write takes a turn of the event loop, and turns are long when there is much to do. */
-const MAX_AT_ONCE = 4;
+const MAX_AT_ONCE = 3;
+/** For the same reason the next write waits in the kernel already while one is made, where it has enough to write: the disk is not to wait for us. */
+const MAX_WRITES = 2;
+const MIN_BESIDE = 2;
 /** Of less that is flushed, a page would be too much. */
 const MIN_PADDED_BYTES = 128 * 1024;
 const NO_BUFFER = Buffer.alloc(0);
@@ -40,27 +43,29 @@ type Pad = (into: Buffer, at: number, octets: number) => void;
  */
 export function createOrderedWriter({ store, pool, pad }: { readonly store: BlockStore; readonly pool: BufferPool; readonly pad: Pad | null }): OrderedWriter {
   const queue: { readonly buffer: Buffer; readonly length: number }[] = [];
-  let pumping: Promise<void> = Promise.resolve();
-  let isPumping = false;
+  /** Of the queue, from its front on: they are being written. */
+  let begun = 0;
+  let writes = 0;
+  let last: Promise<void> = Promise.resolve();
   let waiting: (() => void)[] = [];
 
-  async function pump(): Promise<void> {
-    while (queue.length > 0) {
-      const next = queue.slice(0, MAX_AT_ONCE);
-      await store.append(...next.map(({ buffer, length }) => buffer.subarray(0, length)));
-      queue.splice(0, next.length);
-      for (const { buffer } of next) pool.give(buffer);
-      const awakened = waiting;
-      waiting = [];
-      for (const resolve of awakened) resolve();
-    }
-    isPumping = false;
+  async function writeNext(buffers: number): Promise<void> {
+    const next = queue.slice(begun, begun + buffers);
+    begun += next.length;
+    writes += 1;
+    await store.append(...next.map(({ buffer, length }) => buffer.subarray(0, length)));
+    writes -= 1;
+    begun -= next.length;
+    queue.splice(0, next.length);
+    for (const { buffer } of next) pool.give(buffer);
+    const awakened = waiting;
+    waiting = [];
+    for (const resolve of awakened) resolve();
+    write();
   }
 
   function write(): void {
-    if (isPumping || queue.length === 0) return;
-    isPumping = true;
-    pumping = pump();
+    while (writes < MAX_WRITES && queue.length - begun >= (writes === 0 ? 1 : MIN_BESIDE)) last = writeNext(MAX_AT_ONCE);
   }
 
   function padToPage(pad: Pad): void {
@@ -99,7 +104,7 @@ export function createOrderedWriter({ store, pool, pad }: { readonly store: Bloc
     async flush() {
       handOver();
       await store.opened;
-      while (queue.length > 0) await pumping;
+      while (queue.length > 0) await last;
     },
     ready() {
       return queue.length === 0 ? nextTurn() : new Promise<void>((resolve) => void waiting.push(resolve));

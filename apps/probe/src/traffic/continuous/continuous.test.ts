@@ -42,7 +42,7 @@ const allBytes = () => sizes().reduce((sum, { size }) => sum + Math.ceil(size / 
 async function start(settings: Partial<ContinuousSettings>, disk?: { readonly bytes: number; readonly floor: number }): Promise<ContinuousCapture> {
   const capture = await openContinuous({
     load: () => 0, settings: ContinuousSettings.parse({ enabled: true, budget_megabytes: 16, free_floor_megabytes: 0, ...settings }), dataDir, interfaces: ["lan0", "lan1"],
-    snapLength: 262_144, application: "test", pool: createBufferPool({ buffers: 16 }), privacy: () => KEEP_ALL, clock, log: silentLog,
+    snapLength: 262_144, application: "test", pool: createBufferPool({ buffers: 16 }), spare: createBufferPool({ buffers: 2 }), privacy: () => KEEP_ALL, clock, log: silentLog,
     free: createFreeSpace({ path: dataDir, floorBytes: disk?.floor ?? 0, ...(disk && { freeBytes: () => disk.bytes - allBytes() }) }),
   });
   open.push(capture);
@@ -172,7 +172,7 @@ describe("continuous capture", () => {
       .filter((found, n, all) => found && all.findIndex((other) => other?.ino === found.ino) === n).reduce((sum, found) => sum + (found?.size ?? 0), 0);
     const holding = await openContinuous({
       load: () => 0, settings: ContinuousSettings.parse({ enabled: true, budget_megabytes: 8, file_megabytes: 1 }), dataDir, interfaces: ["lan0"], snapLength: 262_144,
-      application: "test", pool: createBufferPool({ buffers: 16 }), privacy: () => KEEP_ALL, clock, log: silentLog,
+      application: "test", pool: createBufferPool({ buffers: 16 }), spare: createBufferPool({ buffers: 2 }), privacy: () => KEEP_ALL, clock, log: silentLog,
       free: createFreeSpace({ path: dataDir, floorBytes: 0, freeBytes: () => 200 * MEBI - used() }),
     });
     open.push(holding);

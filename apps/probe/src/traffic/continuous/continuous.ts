@@ -71,7 +71,7 @@ const MIN_FILES = 8;
  */
 export async function openContinuous(deps: {
   readonly settings: ContinuousSettings; readonly dataDir: string; readonly interfaces: readonly string[]; readonly snapLength: number;
-  readonly application: string; readonly gap?: Gap | null; readonly pool: BufferPool; readonly free: FreeSpace; readonly privacy: () => CapturePrivacy;
+  readonly application: string; readonly gap?: Gap | null; readonly pool: BufferPool; readonly spare: BufferPool; readonly free: FreeSpace; readonly privacy: () => CapturePrivacy;
   readonly load: () => number; readonly clock: Pick<Clock, "now" | "monotonic" | "after">; readonly log: Pick<Log, "warn" | "error">;
 }): Promise<ContinuousCapture> {
   const { settings, free, log } = deps;
@@ -131,7 +131,7 @@ export async function openContinuous(deps: {
   const sink: Sink = {
     name: "continuous", isDivisible: true,
     onBlock: writer.onBlock,
-    isReady: () => deps.pool.hasFree,
+    isReady: writer.isReady,
     shed: (frames, _octets, interfaceId) => writer.missing(interfaceId, frames, "the probe had too much to do", "probe"),
     onMissing: (interfaceId, frames, reason) => writer.missing(interfaceId, frames, reason, "kernel"),
     tick: () => writer.tick(),

@@ -10,8 +10,8 @@ import type { Gap } from "../messages.ts";
 
 /** Files that follow each other: one is open, those before it are ending. */
 export interface FileSequence {
-  /** @returns A new file; null while none may be begun. */
-  begin(): OpenFile | null;
+  /** @param pool From which it is written. @returns A new file; null while none may be begun. */
+  begin(pool: BufferPool): OpenFile | null;
   /** Ends the file that is open; it goes on in `unfinished` until it is closed. */
   rotate(): void;
   /** The file that is open; null for none. */
@@ -31,6 +31,7 @@ export interface FileSequence {
 /** The file that is open, with what was counted for it. */
 export interface OpenFile {
   readonly file: CaptureFile;
+  readonly pool: BufferPool;
   readonly counts: FrameCounts;
   /** Monotonic milliseconds. */
   readonly openedAt: number;
@@ -44,7 +45,6 @@ export interface FileSequenceDeps {
   readonly application: string;
   /** The time before the first file of which nothing was kept; null for none. */
   readonly gap?: Gap | null;
-  readonly pool: BufferPool;
   readonly room: DiskRoom;
   readonly privacy: () => CapturePrivacy;
   /** Of the next file. */
@@ -77,10 +77,10 @@ export function createFileSequence(deps: FileSequenceDeps): FileSequence {
   let remark = deps.gap ? ` Before it nothing was recorded from ${toInstant(deps.gap.from)} to ${toInstant(deps.gap.to)}: ${deps.gap.reason}.` : "";
   let isClosed = false;
   return {
-    begin() {
+    begin(pool) {
       const openedAt = clock.monotonic();
       if (isClosed || openedAt < outcome.retryAt) return null;
-      current = { file: openFile(deps, remark), counts: createFrameCounts(deps.interfaces.length), openedAt };
+      current = { file: openFile(deps, pool, remark), pool, counts: createFrameCounts(deps.interfaces.length), openedAt };
       remark = "";
       return current;
     },
@@ -108,9 +108,9 @@ export function createFileSequence(deps: FileSequenceDeps): FileSequence {
 }
 
 /** @param remark Is said behind what each file says of itself. */
-function openFile(deps: FileSequenceDeps, remark: string): CaptureFile {
+function openFile(deps: FileSequenceDeps, pool: BufferPool, remark: string): CaptureFile {
   return openCaptureFile({
-    room: deps.room, pool: deps.pool, folder: deps.folder, id: createId(), interfaces: deps.interfaces.map((name) => ({ name, snapLength: deps.snapLength })),
+    room: deps.room, pool, folder: deps.folder, id: createId(), interfaces: deps.interfaces.map((name) => ({ name, snapLength: deps.snapLength })),
     filter: "", comment: `A part of what was recorded continuously.${remark}`, maxBytes: Math.max(MIN_FILE_BYTES, deps.maxBytes()), privacy: deps.privacy(),
     about: null, application: deps.application, clock: deps.clock,
   });

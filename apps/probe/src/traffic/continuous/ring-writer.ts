@@ -1,10 +1,13 @@
 import { createFrameCursor, type FrameBlock } from "@lanthorn/packet-io";
+import type { BufferPool } from "../capture-files/buffer-pool.ts";
 import type { CaptureFile } from "../capture-files/capture-file.ts";
 import { createFileSequence, type FileSequenceDeps, type OpenFile } from "./file-sequence.ts";
 
 /** Writes one file after the other, without waiting for the disk. */
 export interface RingWriter {
   onBlock(block: FrameBlock, interfaceId: number): void;
+  /** Whether there is a buffer for a block. Where a disk stands still, the next file is begun, which the kernel's cache takes. */
+  isReady(): boolean;
   /** Frames that did not come here, or of which nobody knows how many: 0. */
   missing(interfaceId: number, frames: number, why: string, by: "kernel" | "probe"): void;
   /** Ends the file that is written; the next frame begins another. */
@@ -27,8 +30,13 @@ export interface RingWriter {
 
 /** What is in memory is at most this old, so that a reader sees it before the file ends. */
 const FLUSH_EVERY_MS = 2000;
-/** @param deps.fileMs A file ends when it is so old. */
-export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: number }): RingWriter {
+/** Disks answer within some milliseconds. One that cleans up does not for a quarter of a second now and then, and the file that it is writing can be written in no other way meanwhile. */
+const STALL_MS = 40;
+/** A file that was begun beside such a disk ends when that has worked again for so long. */
+const BESIDE_MS = 5000;
+
+/** @param deps.fileMs A file ends when it is so old. @param deps.spare From which files are written, through the kernel's cache, while the disk stands still. */
+export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: number; readonly pool: BufferPool; readonly spare: BufferPool }): RingWriter {
   const { clock } = deps;
   const cursor = createFrameCursor();
   const files = createFileSequence(deps);
@@ -36,8 +44,10 @@ export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: num
   let dropped = 0;
   let flushedAt = 0;
 
+  const isStill = () => deps.pool.writer.stalledMs() >= STALL_MS;
+
   function begin(): OpenFile | null {
-    const open = files.begin();
+    const open = files.begin(isStill() && !deps.pool.hasFree ? deps.spare : deps.pool);
     if (open === null) return null;
     flushedAt = open.openedAt;
     for (const gap of unsaid.take()) missing(...gap);
@@ -61,8 +71,18 @@ export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: num
     return false;
   }
 
+  function goBeside(): void {
+    if (files.current?.pool !== deps.pool || !isStill()) return;
+    files.rotate();
+    begin();
+  }
+
   return {
     missing, rotate: files.rotate,
+    isReady() {
+      if (!deps.pool.hasFree) goBeside();
+      return (files.current?.pool ?? deps.pool).hasFree;
+    },
     unfinished: () => [...files.ending(), ...(files.current ? [files.current.file] : [])],
     onBlock(block, interfaceId) {
       cursor.start(block);
@@ -73,7 +93,9 @@ export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: num
     },
     tick() {
       const now = clock.monotonic();
-      if (files.current && now - files.current.openedAt >= deps.fileMs && files.current.file.contents.packets > 0) files.rotate();
+      const { current } = files;
+      const isBeside = current?.pool === deps.spare && !isStill();
+      if (current && now - current.openedAt >= (isBeside ? BESIDE_MS : deps.fileMs) && current.file.contents.packets > 0) files.rotate();
       if (now - flushedAt < FLUSH_EVERY_MS) return;
       flushedAt = now;
       void files.current?.file.flush();

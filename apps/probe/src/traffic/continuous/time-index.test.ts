@@ -31,7 +31,7 @@ const names = () => readdirSync(folder);
 async function start(): Promise<ContinuousCapture> {
   const capture = await openContinuous({
     settings: ContinuousSettings.parse({ enabled: true, budget_megabytes: 256, free_floor_megabytes: 0, file_seconds: 3600, file_megabytes: 16 }), dataDir,
-    interfaces: ["lan0"], snapLength: 262_144, application: "test", pool: createBufferPool({ buffers: 16 }), privacy: () => KEEP_ALL, load: () => 0,
+    interfaces: ["lan0"], snapLength: 262_144, application: "test", pool: createBufferPool({ buffers: 16 }), spare: createBufferPool({ buffers: 2 }), privacy: () => KEEP_ALL, load: () => 0,
     free: createFreeSpace({ path: dataDir, floorBytes: 0 }), clock: createFakeClock(EPOCH_SECONDS * 1000), log: silentLog,
   });
   open.push(capture);

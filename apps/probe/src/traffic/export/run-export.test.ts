@@ -43,7 +43,7 @@ beforeEach(async () => {
   finished = [];
   ring = await openContinuous({
     load: () => 0, settings: ContinuousSettings.parse({ enabled: true, budget_megabytes: 16, free_floor_megabytes: 0, file_megabytes: 1 }), dataDir, interfaces: ["lan0", "lan1"],
-    snapLength: 262_144, application: "test", pool: createBufferPool({ buffers: 16 }), privacy: () => KEEP_ALL, clock: systemClock, log: silentLog,
+    snapLength: 262_144, application: "test", pool: createBufferPool({ buffers: 16 }), spare: createBufferPool({ buffers: 2 }), privacy: () => KEEP_ALL, clock: systemClock, log: silentLog,
     free: createFreeSpace({ path: dataDir, floorBytes: 0 }),
   });
   exports = createExports({

@@ -27,9 +27,11 @@ import { createUploads } from "./uploads.ts";
 /** Of 512 KiB each. An open file has one or two; the rest is for what the disk has not yet taken. */
 const BUFFERS = 16;
 /** A slow disk must not let the continuous capture take what evidence and captures on demand are written from. */
-const CONTINUOUS_BUFFERS = 8;
-/** One is filled, and four are written at once: while more are in use, the disk is slower than what comes. */
+const CONTINUOUS_BUFFERS = 7;
+/** One is filled, and six are written at once: while more are in use, the disk is slower than what comes. */
 const BUSY_BUFFERS = 6;
+/** One is filled and one written: the kernel's cache takes it at once. Where the disk stands still, these are taken beside the others. */
+const SPARE_BUFFERS = 2;
 const REPORT_MS = 1000;
 const FLUSH_MS = 2000;
 const UPLOAD_MS = 5000;
@@ -66,7 +68,8 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   const { ringMemory, bufferMemory } = allocateMemory(settings);
   const pieces = openPieceWriter(clock);
   const pool = createBufferPool({ buffers: BUFFERS, memory: bufferMemory, writer: createFileWriter(pieces) });
-  const continuousPool: BufferPool = createBufferShare(pool, CONTINUOUS_BUFFERS, createFileWriter(pieces, () => continuousPool.inUse > BUSY_BUFFERS));
+  const continuousPool: BufferPool = createBufferShare(pool, CONTINUOUS_BUFFERS, createFileWriter(pieces, { isSlow: () => continuousPool.inUse > BUSY_BUFFERS, clock }));
+  const spare = createBufferShare(pool, SPARE_BUFFERS);
   const application = `lanthorn-probe ${begin.version}`;
   const onFinished = ({ path, recorded }: CaptureFileFacts) => {
     rooms.finished(recorded.pcap_id);
@@ -76,7 +79,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   const shared = { dataDir, interfaces: settings.interfaces, snapLength: settings.snap_length, application, clock, log };
   const recordings = createRecordings({ ...shared, folder, pool, site: () => site, roomOf: rooms.forFile, onFinished });
   const continuous = settings.continuous.enabled ? await openContinuous({
-    ...shared, settings: settings.continuous, gap: begin.gaps.at(-1) ?? null, pool: continuousPool, free, privacy,
+    ...shared, settings: settings.continuous, gap: begin.gaps.at(-1) ?? null, pool: continuousPool, spare, free, privacy,
     // Where so many buffers wait, the disk is slow: a write of the index would wait too, and the frames with it.
     load: () => (pool.inUse < CONTINUOUS_BUFFERS ? load : 1),
   }) : null;

@@ -66,7 +66,7 @@ test("a moment in which much waits costs nothing, nor does its end; when it goes
     await run(20, 0.1);
   }
   expect(shedder.state().shedding).toBe(0);
-  await run(40, 0.7);
+  await run(60, 0.7);
   expect(shedder.state().shedding).toBe(1);
 });
 
@@ -96,15 +96,16 @@ test("sinks come back one after the other, the most important first, and only wh
 test("an overload that comes back each time is given longer and longer to be over", async () => {
   const { run, shedder } = createScene();
   const waits: number[] = [];
+  await run(20, 0);
   for (let time = 0; time < 8; time += 1) {
-    await run(40, 1);
+    await run(60, 1);
     let waited = 0;
     for (; shedder.state().shedding > 0; waited += 20) await run(20, 0);
     waits.push(Math.round(waited / 250) * 250);
   }
   expect(waits).toEqual([250, 500, 1000, 2000, 4000, 4000, 4000, 4000]);
   await run(6000, 0);
-  await run(40, 1);
+  await run(60, 1);
   await run(300, 0);
   expect(shedder.state().shedding).toBe(0);
 });
@@ -116,12 +117,12 @@ test("a sink that can do with a part of the blocks is left out by quarters, and 
     const before = shed.get("continuous") ?? 0;
     await run(1000, 0.4);
     shares.push(((shed.get("continuous") ?? 0) - before) / 200);
-    if (step < 4) await run(40, 0.9);
+    if (step < 4) await run(60, 0.9);
   }
   expect(shares).toEqual([0, 0.25, 0.5, 0.75, 1]);
   expect([shedder.state().shedding, shed.has("inspection")]).toEqual([1, false]);
   expect((given.get("continuous") ?? 0) + (shed.get("continuous") ?? 0)).toBe(given.get("ring"));
-  await run(60, 0.9);
+  await run(80, 0.9);
   expect(shedder.state().shedding).toBe(3);
   await run(900, 0);
   expect(shedder.state().shedding).toBe(0);

@@ -51,7 +51,7 @@ export function createShedder(deps: {
 }): Shedder {
   const { sinks, clock, log } = deps;
   const shares = createShares(sinks);
-  let [load, before] = [0, 0];
+  let [load, before, least] = [0, 0, Number.POSITIVE_INFINITY];
   let restoreAfterMs = RESTORE_FIRST_MS;
   let restoredAt = Number.NEGATIVE_INFINITY;
   let lookedAt = Number.NEGATIVE_INFINITY;
@@ -76,10 +76,10 @@ export function createShedder(deps: {
 
   function look(): void {
     const now = clock.monotonic();
+    least = Math.min(least, deps.load());
     if (now - lookedAt < STEP_MS) return;
     lookedAt = now;
-    before = load;
-    load = deps.load();
+    [before, load, least] = [load, least, Number.POSITIVE_INFINITY];
     if (load > RESTORE_BELOW) calmSince = null;
     else calmSince ??= now;
     if (load > SHED_ABOVE && before > SHED_ABOVE && load > before - CLEARLY_LESS && !shares.isSpent()) leaveOut(now);

@@ -26,7 +26,7 @@ const pool = createBufferPool({ buffers: BUFFERS });
 const free = createFreeSpace({ path: dataDir, floorBytes });
 const common = { dataDir, interfaces: ["lan0"], snapLength: 262_144, application: "test", clock: systemClock, log: silentLog };
 const capture = await openContinuous({
-  load: () => 0, ...common, settings: ContinuousSettings.parse({ enabled: true, free_floor_megabytes: Number(floorText) }), pool, free, privacy: () => KEEP_ALL,
+  load: () => 0, ...common, settings: ContinuousSettings.parse({ enabled: true, free_floor_megabytes: Number(floorText) }), pool, spare: createBufferPool({ buffers: 2 }), free, privacy: () => KEEP_ALL,
 });
 const frames = encodeFrameBlock(Array.from({ length: 200 }, (_, n) => ({
   bytes: udpFrame({ payload: new Uint8Array(900 + n) }), seconds: Math.floor(systemClock.now() / 1000), nanoseconds: n,
