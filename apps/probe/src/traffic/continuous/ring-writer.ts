@@ -32,8 +32,6 @@ export interface RingWriter {
 const FLUSH_EVERY_MS = 2000;
 /** Disks answer within some milliseconds. One that cleans up does not for a quarter of a second now and then, and the file that it is writing can be written in no other way meanwhile. */
 const STALL_MS = 40;
-/** A file that was begun beside such a disk ends when that has worked again for so long. */
-const BESIDE_MS = 5000;
 
 /** @param deps.fileMs A file ends when it is so old. @param deps.spare From which files are written, through the kernel's cache, while the disk stands still. */
 export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: number; readonly pool: BufferPool; readonly spare: BufferPool }): RingWriter {
@@ -93,9 +91,7 @@ export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: num
     },
     tick() {
       const now = clock.monotonic();
-      const { current } = files;
-      const isBeside = current?.pool === deps.spare && !isStill();
-      if (current && now - current.openedAt >= (isBeside ? BESIDE_MS : deps.fileMs) && current.file.contents.packets > 0) files.rotate();
+      if (files.current && now - files.current.openedAt >= deps.fileMs && files.current.file.contents.packets > 0) files.rotate();
       if (now - flushedAt < FLUSH_EVERY_MS) return;
       flushedAt = now;
       void files.current?.file.flush();
