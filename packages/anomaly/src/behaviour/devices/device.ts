@@ -32,7 +32,7 @@ export interface News {
   flows: number;
 }
 
-/** What is remembered of one device, or of the site: some 30 KB, however much it does; 5 KB before the first hour is over. */
+/** What is remembered of one device, or of the site: some 30 KB, however much it does; 9 KB before the first hour is over. */
 export interface Device {
   readonly key: string;
   profile: Profile;
