@@ -49,8 +49,8 @@ export function createOrderedWriter({ store, pool, pad }: { readonly store: Bloc
   let last: Promise<void> = Promise.resolve();
   let waiting: (() => void)[] = [];
 
-  async function writeNext(buffers: number): Promise<void> {
-    const next = queue.slice(begun, begun + buffers);
+  async function writeNext(): Promise<void> {
+    const next = queue.slice(begun, begun + MAX_AT_ONCE);
     begun += next.length;
     writes += 1;
     await store.append(...next.map(({ buffer, length }) => buffer.subarray(0, length)));
@@ -65,7 +65,7 @@ export function createOrderedWriter({ store, pool, pad }: { readonly store: Bloc
   }
 
   function write(): void {
-    while (writes < MAX_WRITES && queue.length - begun >= (writes === 0 ? 1 : MIN_BESIDE)) last = writeNext(MAX_AT_ONCE);
+    while (writes < MAX_WRITES && queue.length - begun >= (writes === 0 ? 1 : MIN_BESIDE)) last = writeNext();
   }
 
   function padToPage(pad: Pad): void {

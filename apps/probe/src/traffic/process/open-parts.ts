@@ -26,10 +26,8 @@ import { createUploads } from "./uploads.ts";
 
 /** Of 512 KiB each. An open file has one or two; the rest is for what the disk has not yet taken. */
 const BUFFERS = 16;
-/** A slow disk must not let the continuous capture take what evidence and captures on demand are written from. */
+/** One is filled, and six are written at once. A slow disk must not let the continuous capture take what evidence and captures on demand are written from. */
 const CONTINUOUS_BUFFERS = 7;
-/** One is filled, and six are written at once: while more are in use, the disk is slower than what comes. */
-const BUSY_BUFFERS = 6;
 /** One is filled and one written: the kernel's cache takes it at once. Where the disk stands still, these are taken beside the others. */
 const SPARE_BUFFERS = 2;
 const REPORT_MS = 1000;
@@ -65,11 +63,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   const rooms = createFileRooms({ free, settings, stored, clock, log });
   const uploads = createUploads({ spool: createSpool({ dataDir, budgetBytes: begin.spool_bytes }), dataDir, onGone: rooms.forget, log });
   for (const id of site.upload === "at_once" ? [...stored.reported, ...stored.wanted] : stored.wanted) uploads.want(id);
-  const { ringMemory, bufferMemory } = allocateMemory(settings);
-  const pieces = openPieceWriter(clock);
-  const pool = createBufferPool({ buffers: BUFFERS, memory: bufferMemory, writer: createFileWriter(pieces) });
-  const continuousPool: BufferPool = createBufferShare(pool, CONTINUOUS_BUFFERS, createFileWriter(pieces, { isSlow: () => continuousPool.inUse > BUSY_BUFFERS, clock }));
-  const spare = createBufferShare(pool, SPARE_BUFFERS);
+  const { ringMemory, pool, continuousPool, spare } = openMemory(settings, clock);
   const application = `lanthorn-probe ${begin.version}`;
   const onFinished = ({ path, recorded }: CaptureFileFacts) => {
     rooms.finished(recorded.pcap_id);
@@ -142,12 +136,18 @@ function openLearning({ begin, ownNetworks, send, clock, log }: PartsDeps): Prom
 }
 
 /** The system gives it when it is first written to. What the kernel's rings take counts as the ring's, of which at least half is left. */
-function allocateMemory({ ring_megabytes, interfaces }: Begin["settings"]): { readonly ringMemory: Buffer; readonly bufferMemory: Buffer } {
+function openMemory({ ring_megabytes, interfaces }: Begin["settings"], clock: Clock) {
   const bytes = fromMegabytes(ring_megabytes);
   const ringBytes = Math.max(bytes / 2, bytes - interfaces.length * KERNEL_RING_OCTETS);
   const bufferBytes = BUFFERS * BUFFER_BYTES;
   const memory = allocatePages(ringBytes + bufferBytes);
-  return { bufferMemory: memory.subarray(0, bufferBytes), ringMemory: memory.subarray(bufferBytes) };
+  const pieces = openPieceWriter(clock);
+  const pool = createBufferPool({ buffers: BUFFERS, memory: memory.subarray(0, bufferBytes), writer: createFileWriter(pieces) });
+  const continuousPool: BufferPool = createBufferShare(pool, CONTINUOUS_BUFFERS, createFileWriter(pieces, {
+    // While all are in use, the disk is slower than what comes.
+    isSlow: () => continuousPool.inUse === CONTINUOUS_BUFFERS, clock,
+  }));
+  return { ringMemory: memory.subarray(bufferBytes), pool, continuousPool, spare: createBufferShare(pool, SPARE_BUFFERS) };
 }
 
 const NOT_RECORDED = {

@@ -15,7 +15,7 @@ export interface Shedder {
 
 /** Sums since the process began. */
 export interface ShedState {
-  /** What waits: 0 to 1. */
+  /** What waited at least, in the last of the steps in which it is looked at: 0 to 1. */
   readonly load: number;
   /** Sinks that are not given everything now. */
   readonly shedding: number;
@@ -23,7 +23,7 @@ export interface ShedState {
 }
 
 /**
- * Half of the kernel's ring waits, or of ours, at two looks in a row, and not clearly less at the second. Once it does so whenever this process did not run
+ * Half of the kernel's ring waits, or of ours, at every look of two steps in a row, and not clearly less in the second. Once it does so whenever this process did not run
  * for a quarter of a second, as happens on a busy machine: what waits then is read within some milliseconds, and nothing has to be left out.
  */
 const SHED_ABOVE = 0.5;
