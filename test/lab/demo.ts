@@ -121,7 +121,8 @@ async function runSite(place: Place, stopped: Promise<unknown>, lab: Lab | null)
         url: collector.url, admin: "admin", password_file: collector.passwordFile, site_id: siteId, probe_id: probeId,
       })}\n`);
       sayWhatNow(collector, probe.pid, place, lab);
-      void probe.ended.then((how) => say(`The probe has ended (${how}). The collector goes on; its devices become unknown.`));
+      const saysEnd = probe.ended.then((how) => `The probe has ended (${how}). The collector goes on; its devices become unknown.`);
+      void Promise.race([saysEnd, stopped.then(() => null)]).then((text) => text !== null && say(text));
       const collectorEnd = await Promise.race([stopped.then(() => null), collector.ended]);
       if (collectorEnd !== null) {
         throw new Error(`the collector has ended (${collectorEnd}); its log is ${join(collector.dataDir, "collector.log")}`);
