@@ -69,8 +69,10 @@ export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: num
     return false;
   }
 
-  function goBeside(): void {
-    if (files.current?.pool !== deps.pool || !isStill()) return;
+  /** Where the disk stands still, and when it no longer does: a file can be written in one way only. */
+  function change(): void {
+    const pool = files.current?.pool;
+    if (!(pool === deps.pool ? isStill() : pool?.hasFree === false && deps.pool.hasFree && !isStill())) return;
     files.rotate();
     begin();
   }
@@ -78,7 +80,7 @@ export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: num
   return {
     missing, rotate: files.rotate,
     isReady() {
-      if (!deps.pool.hasFree) goBeside();
+      if (!(files.current?.pool ?? deps.pool).hasFree) change();
       return (files.current?.pool ?? deps.pool).hasFree;
     },
     unfinished: () => [...files.ending(), ...(files.current ? [files.current.file] : [])],

@@ -43,7 +43,7 @@ function createStallingDisk(clock: Pick<Clock, "monotonic">) {
   };
 }
 
-test("the continuous capture goes on in another file while the disk stands still, and the file behind that one goes past the cache again", async () => {
+test("the continuous capture goes on in another file while the disk stands still, and in one that goes past the cache again as soon as that is faster", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "lanthorn-stall-"));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   const clock = createFakeClock(EPOCH_SECONDS * 1000);
@@ -81,14 +81,12 @@ test("the continuous capture goes on in another file while the disk stands still
   disk.goOn();
   await capture.flush();
   const tries = disk.tries();
-  await clock.advance(10_000);
-  capture.sink.tick?.(clock.now());
-  await take(10);
+  await take(40);
   await capture.flush();
   expect(disk.tries()).toBeGreaterThan(tries);
   await capture.sink.close();
   const files = readdirSync(folder).filter((name) => name.endsWith(".pcapng")).toSorted()
     .map((name) => readCapture(readFileSync(join(folder, name))).records.map(({ bytes }) => Buffer.from(bytes).readUInt32BE(42)));
   expect(files.flat()).toEqual(Array.from({ length: sent }, (_, number) => number));
-  expect(files.some(([first]) => first === sentBeside)).toBe(true);
+  expect(files.at(-1)?.[0]).toBeGreaterThan(sentBeside);
 });
