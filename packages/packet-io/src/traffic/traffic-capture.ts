@@ -10,7 +10,7 @@ import { sharedReadiness } from "./readiness.ts";
 import type { TrafficCapture, TrafficCaptureOptions } from "./traffic-types.ts";
 
 /** One turn of the event loop takes blocks for so long; then the rest of the process has its turn. */
-const TURN_MS = 5;
+const TURN_MS = 2;
 /** To read what the driver counts costs two files of the kernel. */
 const DROPS_EVERY_MS = 1000;
 const RETURN_CONSTANT = 0x06;

@@ -46,7 +46,7 @@ export const ROOM_BYTES = BUFFER_BYTES - MAX_PADDING_BYTES;
 /**
  * Memory that was taken is kept: to give it back and take it again costs more than to fill it.
  * @param options.buffers The most that are in use at once.
- * @param options.memory Where they lie, if it matters: frames are copied faster within one stretch of memory.
+ * @param options.memory Where they lie, if it matters: frames are copied faster within one stretch of memory. Its end is taken first.
  * @param options.writer Node's own way unless given.
  */
 export function createBufferPool(options: { readonly buffers: number; readonly memory?: Buffer; readonly writer?: FileWriter }): BufferPool {
@@ -55,7 +55,7 @@ export function createBufferPool(options: { readonly buffers: number; readonly m
   let made = 0;
   const make = () => {
     made += 1;
-    return memory.subarray((made - 1) * BUFFER_BYTES, made * BUFFER_BYTES);
+    return memory.subarray(memory.length - made * BUFFER_BYTES, memory.length - (made - 1) * BUFFER_BYTES);
   };
   return countUse(options.buffers, { take: () => idle.pop() ?? make(), give: (buffer) => void idle.push(buffer), hasFree: true }, options.writer ?? createFileWriter(null, NO_DISK));
 }
