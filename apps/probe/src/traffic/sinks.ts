@@ -8,7 +8,7 @@ export type SinkName = (typeof SINK_NAMES)[number];
 /** What takes blocks of frames. */
 export interface Sink {
   readonly name: SinkName;
-  /** Whether a part of the blocks is of use to it: at overload it is left out by and by. */
+  /** Whether a part of the blocks is of use to it: at overload it is given those that there is time for. */
   readonly isDivisible?: boolean;
   /**
    * Takes the next frames of an interface, in the order of the wire. The block lies in the ring's memory: it is good during the call, copy what

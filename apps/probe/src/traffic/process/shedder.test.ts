@@ -19,14 +19,14 @@ function createScene({ divisible }: { readonly divisible?: string } = {}) {
       shedFrom.add(interfaceId);
     },
   }));
-  let load = 0;
-  const shedder = createShedder({ sinks, load: () => load, clock, log: silentLog });
+  let [load, waiting, excess] = [0, 0, 0];
+  const shedder = createShedder({ sinks, load: () => load, waiting: () => waiting, excess: () => excess, clock, log: silentLog });
   const block = encodeFrameBlock([at(1000, udpFrame(HOST, HOST)), at(1001, udpFrame(HOST, HOST))]);
   return {
     clock, shedder, given, shed, shedFrom,
     /** A block each ten milliseconds for so long. */
-    async run(milliseconds: number, atLoad: number) {
-      load = atLoad;
+    async run(milliseconds: number, atLoad: number, { excess: atExcess = 0, waiting: atWaiting = atLoad } = {}) {
+      [load, waiting, excess] = [atLoad, atWaiting, atExcess];
       for (let passed = 0; passed < milliseconds; passed += 10) {
         shedder.dispatch(block, 0, 100);
         await clock.advance(10);
@@ -110,20 +110,50 @@ test("an overload that comes back each time is given longer and longer to be ove
   expect(shedder.state().shedding).toBe(0);
 });
 
-test("a sink that can do with a part of the blocks is left out by quarters, and the one before it only then", async () => {
+test("of a sink that can do with a part of the blocks as many are left out, evenly, as there is no time for, and none when there is", async () => {
   const { run, given, shed, shedder } = createScene({ divisible: "continuous" });
   const shares: number[] = [];
-  for (let step = 0; step < 5; step += 1) {
+  for (const excess of [0, 0.1, 0.5, 0.75, 1, 0]) {
     const before = shed.get("continuous") ?? 0;
-    await run(1000, 0.4);
+    await run(1000, 0.4, { excess });
     shares.push(((shed.get("continuous") ?? 0) - before) / 200);
-    if (step < 4) await run(60, 0.9);
   }
-  expect(shares).toEqual([0, 0.25, 0.5, 0.75, 1]);
-  expect([shedder.state().shedding, shed.has("inspection")]).toEqual([1, false]);
+  expect(shares.map((share) => Math.round(share * 20) / 20)).toEqual([0, 0.1, 0.5, 0.75, 1, 0]);
   expect((given.get("continuous") ?? 0) + (shed.get("continuous") ?? 0)).toBe(given.get("ring"));
-  await run(80, 0.9);
-  expect(shedder.state().shedding).toBe(3);
+  expect(shedder.state().sinks.at(-1)?.frames).toBe(shed.get("continuous"));
+});
+
+test("a sink of which a part is left out now and then is said to be left out all the time, until that is over for a second", async () => {
+  const { run, shedder } = createScene({ divisible: "continuous" });
+  const since = () => shedder.state().sinks.at(-1)?.since ?? null;
+  await run(200, 0.8, { excess: 0.2 });
+  const first = since();
+  await run(400, 0);
+  await run(200, 0.8, { excess: 0.2 });
+  expect([since(), shedder.state().shedding]).toEqual([first, 1]);
   await run(900, 0);
-  expect(shedder.state().shedding).toBe(0);
+  expect(since()).toBe(first);
+  await run(200, 0);
+  expect([first === null, since(), shedder.state().shedding]).toEqual([false, null, 0]);
+});
+
+test("others are left out when nearly all of that one is, and it is given nothing before they have theirs again", async () => {
+  const { run, given, shed, shedder } = createScene({ divisible: "continuous" });
+  await run(1000, 0.9, { excess: 0.8 });
+  expect(shed.has("inspection")).toBe(false);
+  await run(80, 1, { excess: 1 });
+  expect([shed.has("inspection"), shedder.state().shedding]).toEqual([true, 3]);
+  const before = given.get("continuous");
+  await run(240, 0);
+  expect(given.get("continuous")).toBe(before);
+  await run(2000, 0);
+  expect([given.get("continuous") === before, shedder.state().shedding]).toEqual([false, 0]);
+});
+
+test("while what waits becomes less, nothing more is left out, however much it is", async () => {
+  const { run, shed } = createScene();
+  for (let waiting = 1; waiting > 0.3; waiting -= 0.04) await run(10, 0.9, { waiting });
+  expect(shed.size).toBe(0);
+  await run(60, 0.9, { waiting: 0.3 });
+  expect(shed.size).toBeGreaterThan(0);
 });

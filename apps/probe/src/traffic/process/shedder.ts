@@ -23,7 +23,7 @@ export interface ShedState {
 }
 
 /**
- * Half of the kernel's ring waits, or of ours, at every look of two steps in a row, and not clearly less in the second. Once it does so whenever this process did not run
+ * Half of the kernel's ring waits, or of ours, at every look of two steps in a row, and what waits in both is not clearly less in the second. Once it does so whenever this process did not run
  * for a quarter of a second, as happens on a busy machine: what waits then is read within some milliseconds, and nothing has to be left out.
  */
 const SHED_ABOVE = 0.5;
@@ -36,122 +36,143 @@ const RESTORE_LONGEST_MS = 4000;
 const SOON_MS = 5000;
 /** One more step each so many milliseconds: the load shows by then what the one before has brought. */
 const STEP_MS = 20;
-/** A sink that can do with a part of the blocks loses a quarter of them at a time: what there is time for is kept. */
-const PARTS = 4;
+/** So much of the divisible sink has to be left out before another one is. */
+const NEARLY_ALL = 0.9;
+/** Where none of its blocks was left out for so long, it is said to be given frames again. */
+const CALM_MS = 1000;
 
 /**
  * @param deps.sinks The most important first. The first one is the ring, which always gets everything.
  * @param deps.load What waits in the kernel, or in the ring for the sinks: 0 to 1. A slow disk is not lessened by leaving out what does not write to it.
+ * @param deps.waiting What waits in both, as a share of both: whether it becomes less. Ours stays full until the kernel's is empty.
+ * @param deps.excess For which part of the blocks of the divisible sink there is no time: 0 to 1.
  */
 export function createShedder(deps: {
   readonly sinks: readonly Sink[];
   readonly load: () => number;
+  readonly waiting: () => number;
+  readonly excess: () => number;
   readonly clock: Pick<Clock, "now" | "monotonic">;
   readonly log: Pick<Log, "info" | "warn">;
 }): Shedder {
   const { sinks, clock, log } = deps;
-  const shares = createShares(sinks);
-  let [load, before, least] = [0, 0, Number.POSITIVE_INFINITY];
+  const all = sinks.map(({ name }): Shed => ({ name, isOut: false, frames: 0, octets: 0, since: null }));
+  /** Those that are left out as a whole, the last first. */
+  const whole = all.filter((_, index) => index > 0 && !sinks[index]?.isDivisible).toReversed();
+  const parted = createParted(deps, all[sinks.findIndex(({ isDivisible }) => isDivisible)]);
+  const [loads, waiting, excess] = [createLeast(deps.load), createLeast(deps.waiting), createLeast(deps.excess)];
+  let taken = 0;
   let restoreAfterMs = RESTORE_FIRST_MS;
   let restoredAt = Number.NEGATIVE_INFINITY;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let calmSince: number | null = null;
 
   function leaveOut(now: number): void {
-    if (shares.isWhole()) restoreAfterMs = now - restoredAt < SOON_MS ? Math.min(restoreAfterMs * 2, RESTORE_LONGEST_MS) : RESTORE_FIRST_MS;
-    const shed = shares.leaveOut();
-    if (shed.since !== null) return;
+    if (taken === 0) restoreAfterMs = now - restoredAt < SOON_MS ? Math.min(restoreAfterMs * 2, RESTORE_LONGEST_MS) : RESTORE_FIRST_MS;
+    const shed = whole[taken] as Shed;
+    taken += 1;
+    shed.isOut = true;
     shed.since = clock.now();
-    log.warn({ sink: shed.name, load }, shed.of > 1 ? "overload: this sink is given fewer frames" : "overload: this sink is given no frames");
+    log.warn({ sink: shed.name, load: loads.last }, "overload: this sink is given no frames");
   }
 
   function giveBack(now: number): void {
-    const shed = shares.giveBack();
     calmSince = now;
     restoredAt = now;
-    if (shed.parts > 0) return;
+    taken -= 1;
+    const shed = whole[taken] as Shed;
+    shed.isOut = false;
     shed.since = null;
     log.info({ sink: shed.name }, "the sink is given frames again");
   }
 
+  function isOverload(): boolean {
+    const isHigh = Math.min(loads.last, loads.before) > SHED_ABOVE && waiting.last > waiting.before - CLEARLY_LESS;
+    return isHigh && (parted === null || taken > 0 || Math.min(excess.last, excess.before) >= NEARLY_ALL);
+  }
+
   function look(): void {
     const now = clock.monotonic();
-    least = Math.min(least, deps.load());
+    for (const one of [loads, waiting, excess]) one.look();
     if (now - lookedAt < STEP_MS) return;
     lookedAt = now;
-    [before, load, least] = [load, least, Number.POSITIVE_INFINITY];
-    if (load > RESTORE_BELOW) calmSince = null;
+    for (const one of [loads, waiting, excess]) one.step();
+    if (loads.last > RESTORE_BELOW) calmSince = null;
     else calmSince ??= now;
-    if (load > SHED_ABOVE && before > SHED_ABOVE && load > before - CLEARLY_LESS && !shares.isSpent()) leaveOut(now);
-    else if (calmSince !== null && !shares.isWhole() && now - calmSince >= restoreAfterMs / shares.partsOfLast()) giveBack(now);
+    if (taken < whole.length && isOverload()) leaveOut(now);
+    else if (calmSince !== null && taken > 0 && now - calmSince >= restoreAfterMs) giveBack(now);
+    parted?.step(now);
   }
 
   return {
     look,
-    isReady: () => sinks.every((sink, index) => !shares.isGiven(index) || (sink.isReady?.() ?? true)),
+    isReady: () => sinks.every((sink, index) => all[index]?.isOut || (sink.isReady?.() ?? true)),
     dispatch(block, interfaceId, octets) {
       look();
+      parted?.decide(taken > 0);
       for (let index = 0; index < sinks.length; index += 1) {
-        const sink = sinks[index] as Sink;
-        if (shares.isGiven(index)) {
+        const [sink, shed] = [sinks[index] as Sink, all[index] as Shed];
+        if (!shed.isOut) {
           sink.onBlock(block, interfaceId);
           continue;
         }
-        shares.count(index, block.frames, octets);
+        shed.frames += block.frames;
+        shed.octets += octets;
         sink.shed(block.frames, octets, interfaceId);
       }
-      shares.nextBlock();
     },
-    state: () => ({ load, shedding: shares.all.filter(({ parts }) => parts > 0).length, sinks: shares.all.map(({ name, frames, octets, since }) => ({ name, frames, octets, since })) }),
+    state: () => ({ load: loads.last, shedding: all.filter(({ since }) => since !== null).length, sinks: all.map(({ name, frames, octets, since }) => ({ name, frames, octets, since })) }),
   };
+}
+
+/** The least of what is found at all looks of a step, and of the step before. */
+function createLeast(find: () => number) {
+  let least = Number.POSITIVE_INFINITY;
+  const steps = {
+    last: 0,
+    before: 0,
+    look(): void {
+      least = Math.min(least, find());
+    },
+    step(): void {
+      [steps.before, steps.last, least] = [steps.last, least, Number.POSITIVE_INFINITY];
+    },
+  };
+  return steps;
 }
 
 /** What one sink is not given. Changed in place. */
 interface Shed {
   readonly name: SinkName;
-  /** In so many parts it can be left out. */
-  readonly of: number;
-  /** So many of them are left out now. */
-  parts: number;
+  /** It is not given the next block. */
+  isOut: boolean;
   frames: number;
   octets: number;
   since: number | null;
 }
 
-/** Which sinks are given the next block. Parts are left out the last sink first, and given back in the opposite order; never those of the first sink. */
-function createShares(sinks: readonly Sink[]) {
-  const all = sinks.map(({ name, isDivisible = false }): Shed => ({ name, of: isDivisible ? PARTS : 1, parts: 0, frames: 0, octets: 0, since: null }));
-  const steps = all.slice(1).flatMap((shed) => Array.from({ length: shed.of }, () => shed)).toReversed();
-  let [taken, blocks] = [0, 0];
+/** The sink that can do with a part of the blocks: as many are left out, evenly, as there is no time for. Null for none. */
+function createParted({ excess, clock, log }: Pick<Parameters<typeof createShedder>[0], "excess" | "clock" | "log">, shed: Shed | undefined) {
+  if (!shed) return null;
+  let owed = 0;
+  let lastAt = Number.NEGATIVE_INFINITY;
   return {
-    all,
-    isWhole: () => taken === 0,
-    isSpent: () => taken === steps.length,
-    /** In how many parts the sink can be left out that is the next to get something back. */
-    partsOfLast: () => steps[taken - 1]?.of ?? 1,
-    leaveOut(): Shed {
-      const shed = steps[taken] as Shed;
-      taken += 1;
-      shed.parts += 1;
-      return shed;
+    /** Whether it is given the next block. @param areOthersOut More important sinks are given none: nor is this one. */
+    decide(areOthersOut: boolean): void {
+      owed += areOthersOut ? 1 : excess();
+      shed.isOut = owed >= 1;
+      if (!shed.isOut) return;
+      owed -= 1;
+      lastAt = clock.monotonic();
+      if (shed.since !== null) return;
+      shed.since = clock.now();
+      log.warn({ sink: shed.name }, "overload: this sink is given fewer frames");
     },
-    giveBack(): Shed {
-      taken -= 1;
-      const shed = steps[taken] as Shed;
-      shed.parts -= 1;
-      return shed;
-    },
-    isGiven(index: number): boolean {
-      const { of, parts } = all[index] as Shed;
-      return parts === 0 || blocks % of >= parts;
-    },
-    count(index: number, frames: number, octets: number): void {
-      const shed = all[index] as Shed;
-      shed.frames += frames;
-      shed.octets += octets;
-    },
-    nextBlock(): void {
-      blocks += 1;
+    step(now: number): void {
+      if (shed.since === null || now - lastAt < CALM_MS) return;
+      shed.isOut = false;
+      shed.since = null;
+      log.info({ sink: shed.name }, "the sink is given frames again");
     },
   };
 }

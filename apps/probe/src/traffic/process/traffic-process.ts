@@ -1,4 +1,4 @@
-import { createFrameCursor, type openTrafficCapture } from "@lanthorn/packet-io";
+import type { FrameBlock, openTrafficCapture } from "@lanthorn/packet-io";
 import type { CaptureSettings } from "@lanthorn/contract/uplink";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { privacyOf } from "../capture-files/privacy.ts";
@@ -7,14 +7,15 @@ import type { FromProcess, ProcessCounters, ToProcess } from "../messages.ts";
 import { createRequestedCaptures, type RequestedCaptures } from "../on-demand/captures.ts";
 import type { CompileFilter } from "../on-demand/filter-program.ts";
 import { createWatches, type Watches } from "../on-demand/watches.ts";
-import { type BlockQueue, createBlockQueue } from "../ring/block-queue.ts";
+import type { BlockQueue } from "../ring/block-queue.ts";
 import { createFrameHeaders } from "../ring/frame-headers.ts";
-import { createMemoryRing, type MemoryRing, readBlockFacts, type RingBlock } from "../ring/memory-ring.ts";
+import { createMemoryRing, type MemoryRing, type RingBlock } from "../ring/memory-ring.ts";
 import { toMessage } from "../rules/finding-message.ts";
 import { createRuleEngine, type RuleEngine } from "../rules/rule-engine.ts";
 import type { Sink } from "../sinks.ts";
+import { createFramePath } from "./frame-path.ts";
 import { createInterfaceReader, type InterfaceReader } from "./interface-reader.ts";
-import { createShedder, type Shedder } from "./shedder.ts";
+import type { Shedder } from "./shedder.ts";
 import type { TrafficParts } from "./traffic-parts.ts";
 import { openFlows, type WatchedFlows } from "./watched-flows.ts";
 
@@ -28,8 +29,6 @@ export interface TrafficProcess {
   close(): Promise<void>;
 }
 
-/** Two thirds of ours are as bad as half of the kernel's: what waits in ours is not lost yet. */
-const OF_THE_RING = 0.75;
 const TICK_MS = 250;
 const STATE_MS = 1000;
 
@@ -72,13 +71,9 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
   const sayMissing = (interfaceId: number, frames: number, why: string) => queue.behind(() => {
     for (const sink of sinks) sink.onMissing?.(interfaceId, frames, why);
   });
-  const readers = openReaders({ ring, onHeld: (block) => queue.added(block), onMissing: sayMissing }, deps);
+  const readers = openReaders({ ring, take: (block, interfaceId) => take(block, interfaceId), onMissing: sayMissing }, deps);
   const kernelLoad = () => readers.reduce((most, reader) => Math.max(most, reader.load()), 0);
-  const shedder = createShedder({ sinks, clock, log, load: () => Math.max(kernelLoad(), queue.load() * OF_THE_RING) });
-  const queue = createBlockQueue({
-    ring, ringBytes, kernelLoad, clock, isReady: shedder.isReady,
-    dispatch: (block) => shedder.dispatch(block, block.interfaceId, block.octets),
-  });
+  const { queue, shedder, take } = createFramePath({ ring, ringBytes, sinks, kernelLoad, clock, log });
 
   const sendState = () => void deps.send({ kind: "state", counters: readCounters({ ring, shedder, readers, captures, evidence, flows, rules, ringBytes, parts }) });
   const tick = () => {
@@ -160,22 +155,14 @@ function openRules({ begin: { data_dir: dataDir, home_networks: homeNetworks }, 
 
 /** Each interface, whose blocks go into the ring first. */
 function openReaders(
-  { ring, onHeld, onMissing }: {
-    readonly ring: MemoryRing; readonly onHeld: (block: RingBlock) => void; readonly onMissing: (interfaceId: number, frames: number, why: string) => void;
+  { ring, take, onMissing }: {
+    readonly ring: MemoryRing; readonly take: (block: FrameBlock, interfaceId: number) => number; readonly onMissing: (interfaceId: number, frames: number, why: string) => void;
   },
   { begin: { settings }, openCapture, clock, log }: ProcessDeps,
 ): readonly InterfaceReader[] {
-  const cursor = createFrameCursor();
   return settings.interfaces.map((name, interfaceId) => createInterfaceReader({
     name, snapLength: settings.snap_length, open: openCapture, clock, log,
-    allocate: (octets) => ring.allocate(octets),
-    onBlock(block) {
-      const facts = readBlockFacts(block, cursor);
-      const held = ring.commit(block, interfaceId, facts);
-      if (held) onHeld(held);
-      return facts.octets;
-    },
-    onMissing: (frames, why) => onMissing(interfaceId, frames, why),
+    allocate: (octets) => ring.allocate(octets), onBlock: (block) => take(block, interfaceId), onMissing: (frames, why) => onMissing(interfaceId, frames, why),
   }));
 }
 
