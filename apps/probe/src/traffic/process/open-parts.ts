@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { CommandData } from "@lanthorn/contract/uplink";
 import { allocatePages, KERNEL_RING_OCTETS, openPieceWriter } from "@lanthorn/packet-io";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
@@ -13,19 +14,24 @@ import { filesFolder, findLeftFiles } from "../capture-files/repair.ts";
 import { openContinuous } from "../continuous/continuous.ts";
 import { createExports } from "../export/run-export.ts";
 import type { CommandAnswer, FromProcess } from "../messages.ts";
+import { createPacedWork } from "../paced-work.ts";
 import { fromMegabytes } from "../settings.ts";
 import { carryOutCommand } from "./commands.ts";
 import { createFileRooms, type FileRooms, leastBytesOf } from "./rooms/file-rooms.ts";
 import { repairLeftFiles } from "./left-files.ts";
 import { createRecordings } from "./recordings.ts";
+import { rehearseOverload } from "./rehearsal.ts";
 import { createReports } from "./reports.ts";
 import { createStoredFiles } from "./rooms/stored-files.ts";
 import type { Begin } from "./traffic-process.ts";
 import type { TrafficParts } from "./traffic-parts.ts";
 import { createUploads } from "./uploads.ts";
 
-/** Of 512 KiB each. An open file has one or two; the rest is for what the disk has not yet taken. */
-const BUFFERS = 16;
+/**
+ * Of 512 KiB each. An open file has one or two; the rest is for what the disk has not yet taken. The ring begins behind them, within a large page: what the
+ * continuous capture has with its spare ones, taken from there, begins with such a page.
+ */
+const BUFFERS = 17;
 /** One is filled, and six are written at once. A slow disk must not let the continuous capture take what evidence and captures on demand are written from. */
 const CONTINUOUS_BUFFERS = 7;
 /** One is filled and one written: the kernel's cache takes it at once. Where the disk stands still, these are taken beside the others. */
@@ -91,6 +97,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
     clock.every(REPORT_MS, () => reports.tick()), clock.every(FLUSH_MS, () => recordings.flush()), clock.every(UPLOAD_MS, () => uploads.tick()),
     clock.every(AGE_MS, removeOld),
   ];
+  const endRehearsal = continuous ? beginRehearsal(deps, pool, () => load) : () => Promise.resolve();
 
   return {
     ringMemory, behaviour,
@@ -119,11 +126,23 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
     },
     async close() {
       for (const stop of stops) stop();
+      await endRehearsal();
       await leftFiles.close();
       await exports.close();
       await recordings.close();
       await behaviour.close();
     },
+  };
+}
+
+/** @returns Ends it. Where it fails, the first flood loses more frames, and nothing else happens. */
+function beginRehearsal({ begin, clock, log }: PartsDeps, pool: BufferPool, load: () => number): () => Promise<void> {
+  const work = createPacedWork({ load, clock });
+  const rehearsing = rehearseOverload({ folder: join(begin.data_dir, "captures", "rehearsal"), pool, pace: work.pace })
+    .catch((error: unknown) => log.warn({ reason: describeError(error) }, "the traffic process cannot rehearse an overload"));
+  return () => {
+    work.close();
+    return rehearsing;
   };
 }
 

@@ -1,0 +1,60 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nextTurn } from "@lanthorn/runtime";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createBufferPool } from "../capture-files/buffer-pool.ts";
+import { rehearseOverload } from "./rehearsal.ts";
+
+let folder = "";
+beforeEach(() => {
+  folder = join(mkdtempSync(join(tmpdir(), "lanthorn-rehearsal-")), "rehearsal");
+});
+afterEach(() => rmSync(join(folder, ".."), { recursive: true, force: true }));
+
+test("an overload is rehearsed with several files of which nothing is written, and nothing is left of it", async () => {
+  mkdirSync(folder);
+  writeFileSync(join(folder, "of-a-crash"), "left");
+  const pool = createBufferPool({ buffers: 4 });
+  const files = new Set<string>();
+  let [most, written] = [0, 0];
+  await rehearseOverload({
+    folder, pool,
+    async pace() {
+      await nextTurn();
+      most = Math.max(most, pool.inUse);
+      for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+        files.add(name.replace(".part", ""));
+        written += statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
+      }
+      return true;
+    },
+  });
+  expect([files.has("of-a-crash"), files.size > 8, written, most, pool.inUse, existsSync(folder)]).toEqual([false, true, 0, 4, 0, false]);
+});
+
+test("a rehearsal that is stopped in the middle gives back what it was lent, and leaves nothing", async () => {
+  for (const last of [0, 1, 20, 50, 90, 110, 300]) {
+    const pool = createBufferPool({ buffers: 4 });
+    let paces = 0;
+    await rehearseOverload({
+      folder, pool,
+      async pace() {
+        await nextTurn();
+        paces += 1;
+        return paces <= last;
+      },
+    });
+    expect([paces, pool.inUse, existsSync(folder)]).toEqual([last + 1, 0, false]);
+  }
+});
+
+test("without memory to lend, and without a folder, it is done without", async () => {
+  const pool = createBufferPool({ buffers: 1 });
+  pool.take();
+  await rehearseOverload({ folder, pool, pace: () => Promise.resolve(true) });
+  expect(existsSync(folder)).toBe(false);
+  writeFileSync(folder, "no folder");
+  await rehearseOverload({ folder: join(folder, "below"), pool: createBufferPool({ buffers: 4 }), pace: () => nextTurn().then(() => true) }).catch(() => {});
+  expect(statSync(folder).size).toBe(9);
+});
