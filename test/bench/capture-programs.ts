@@ -9,8 +9,8 @@ import { bundleProgram } from "../lab/bundle-program.ts";
 export interface Capturing {
   /** The process that reads the frames. */
   readonly pid: number;
-  /** Ends it and removes what it wrote. */
-  stop(): Promise<{ readonly captured: number; readonly dropped: number }>;
+  /** Ends it and removes what it wrote. `seen`, where it is known, are the frames that it looked at: more than it captured, where its disk or the overload left some out. */
+  stop(): Promise<{ readonly captured: number; readonly dropped: number; readonly seen?: number }>;
 }
 
 /** Where to capture, and where to write to. */
