@@ -36,6 +36,8 @@ const BUFFERS = 17;
 const CONTINUOUS_BUFFERS = 7;
 /** One is filled and one written: the kernel's cache takes it at once. Where the disk stands still, these are taken beside the others. */
 const SPARE_BUFFERS = 2;
+const CALM_LOAD = 0.25;
+const REHEARSALS = 5;
 const REPORT_MS = 1000;
 const FLUSH_MS = 2000;
 const UPLOAD_MS = 5000;
@@ -97,7 +99,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
     clock.every(REPORT_MS, () => reports.tick()), clock.every(FLUSH_MS, () => recordings.flush()), clock.every(UPLOAD_MS, () => uploads.tick()),
     clock.every(AGE_MS, removeOld),
   ];
-  const endRehearsal = continuous ? beginRehearsal(deps, pool, () => load) : () => Promise.resolve();
+  const endRehearsal = continuous ? beginRehearsal(deps, continuousPool, () => load) : () => Promise.resolve();
 
   return {
     ringMemory, behaviour,
@@ -135,12 +137,24 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   };
 }
 
-/** @returns Ends it. Where it fails, the first flood loses more frames, and nothing else happens. */
+/**
+ * When there is little to do: it is given up when that is over, for its memory, and begun again later. Where it fails, the first flood loses more frames, and nothing else happens.
+ * @param pool The continuous capture's: it has the fewer buffers meanwhile, and the process no more memory.
+ * @returns Ends it.
+ */
 function beginRehearsal({ begin, clock, log }: PartsDeps, pool: BufferPool, load: () => number): () => Promise<void> {
-  const work = createPacedWork({ load, clock });
-  const rehearsing = rehearseOverload({ folder: join(begin.data_dir, "captures", "rehearsal"), pool, pace: work.pace })
-    .catch((error: unknown) => log.warn({ reason: describeError(error) }, "the traffic process cannot rehearse an overload"));
+  const folder = join(begin.data_dir, "captures", "rehearsal");
+  const calm = createPacedWork({ load, clock });
+  // One that does not wait for calm: it would keep its memory meanwhile.
+  const work = createPacedWork({ load: () => 0, clock });
+  const rehearse = async (): Promise<void> => {
+    for (let tries = 0; tries < REHEARSALS && await calm.pace(); tries += 1) {
+      if (await rehearseOverload({ folder, pool, pace: async () => await work.pace() && load() < CALM_LOAD })) return;
+    }
+  };
+  const rehearsing = rehearse().catch((error: unknown) => log.warn({ reason: describeError(error) }, "the traffic process cannot rehearse an overload"));
   return () => {
+    calm.close();
     work.close();
     return rehearsing;
   };

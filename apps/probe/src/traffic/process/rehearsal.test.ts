@@ -18,7 +18,7 @@ test("an overload is rehearsed with several files of which nothing is written, a
   const pool = createBufferPool({ buffers: 4 });
   const files = new Set<string>();
   let [most, written] = [0, 0];
-  await rehearseOverload({
+  const isDone = await rehearseOverload({
     folder, pool,
     async pace() {
       await nextTurn();
@@ -30,14 +30,14 @@ test("an overload is rehearsed with several files of which nothing is written, a
       return true;
     },
   });
-  expect([files.has("of-a-crash"), files.size > 8, written, most, pool.inUse, existsSync(folder)]).toEqual([false, true, 0, 4, 0, false]);
+  expect([isDone, files.has("of-a-crash"), files.size > 8, written, most, pool.inUse, existsSync(folder)]).toEqual([true, false, true, 0, 4, 0, false]);
 });
 
 test("a rehearsal that is stopped in the middle gives back what it was lent, and leaves nothing", async () => {
   for (const last of [0, 1, 20, 50, 90, 110, 300]) {
     const pool = createBufferPool({ buffers: 4 });
     let paces = 0;
-    await rehearseOverload({
+    const isDone = await rehearseOverload({
       folder, pool,
       async pace() {
         await nextTurn();
@@ -45,14 +45,14 @@ test("a rehearsal that is stopped in the middle gives back what it was lent, and
         return paces <= last;
       },
     });
-    expect([paces, pool.inUse, existsSync(folder)]).toEqual([last + 1, 0, false]);
+    expect([isDone, paces, pool.inUse, existsSync(folder)]).toEqual([false, last + 1, 0, false]);
   }
 });
 
 test("without memory to lend, and without a folder, it is done without", async () => {
   const pool = createBufferPool({ buffers: 1 });
   pool.take();
-  await rehearseOverload({ folder, pool, pace: () => Promise.resolve(true) });
+  expect(await rehearseOverload({ folder, pool, pace: () => Promise.resolve(true) })).toBe(false);
   expect(existsSync(folder)).toBe(false);
   writeFileSync(folder, "no folder");
   await rehearseOverload({ folder: join(folder, "below"), pool: createBufferPool({ buffers: 4 }), pace: () => nextTurn().then(() => true) }).catch(() => {});

@@ -31,7 +31,7 @@ const SCENES: readonly Scene[] = [
   { kernelLoad: 0, disk: "fast", blocks: 24, burst: 1 },
 ];
 /** Each on another stage: what was compiled for the only one there is is of no use to the next. */
-const TIMES = 4;
+const TIMES = 6;
 /** Of the clock of the stage; what is slow takes several of them. */
 const BLOCK_MS = 10;
 const SLOW_MS = 35;
@@ -54,17 +54,20 @@ const EPOCH_SECONDS = 1_700_000_000;
  * @param deps.folder One that is removed before and afterwards.
  * @param deps.pool Lends memory: four buffers at most.
  * @param deps.pace Awaited after each block.
+ * @returns False where it was stopped, or nothing was lent.
  */
-export async function rehearseOverload({ folder, pool, pace }: { readonly folder: string; readonly pool: BufferPool; readonly pace: Pace }): Promise<void> {
+export async function rehearseOverload({ folder, pool, pace }: { readonly folder: string; readonly pool: BufferPool; readonly pace: Pace }): Promise<boolean> {
   const ringMemory = pool.take();
-  if (ringMemory === null) return;
+  if (ringMemory === null) return false;
   try {
-    for (let time = 0, goesOn = true; time < TIMES && goesOn; time += 1) {
+    let goesOn = true;
+    for (let time = 0; time < TIMES && goesOn; time += 1) {
       await rm(folder, { recursive: true, force: true });
       const stage = openStage(folder, ringMemory, pool);
       goesOn = await stage.play(pace);
       await stage.close();
     }
+    return goesOn;
   } finally {
     pool.give(ringMemory);
     await rm(folder, { recursive: true, force: true });

@@ -44,15 +44,15 @@ test("while there is room every sink is given every frame", async () => {
 
 test("at overload the last sinks are left out first, each counted and with its time, and the ring never", async () => {
   const { run, given, shed, shedder, clock } = createScene();
-  await run(50, 0.9);
+  await run(150, 0.9);
   expect([shedder.state().shedding, [...shed.keys()]]).toEqual([2, ["continuous", "inspection"]]);
   const since = shedder.state().sinks.at(-1)?.since;
   expect(since).toBeLessThanOrEqual(clock.now());
   await run(1000, 0.9);
   expect([...shed.keys()]).toEqual([...SINK_NAMES].slice(1).toReversed());
-  expect(given.get("ring")).toBe(210);
+  expect(given.get("ring")).toBe(230);
   for (const { name, frames, octets } of shedder.state().sinks) {
-    expect(frames + (given.get(name) ?? 0)).toBe(210);
+    expect(frames + (given.get(name) ?? 0)).toBe(230);
     expect(octets).toBe(frames * 50);
   }
 });
@@ -60,13 +60,13 @@ test("at overload the last sinks are left out first, each counted and with its t
 test("a moment in which much waits costs nothing, nor does its end; when it goes on, the last sink is left out", async () => {
   const { run, shedder } = createScene();
   for (let time = 0; time < 10; time += 1) {
-    await run(20, 1);
+    await run(40, 1);
     await run(20, 0.8);
     await run(20, 0.6);
     await run(20, 0.1);
   }
   expect(shedder.state().shedding).toBe(0);
-  await run(60, 0.7);
+  await run(100, 0.7);
   expect(shedder.state().shedding).toBe(1);
 });
 
@@ -80,16 +80,16 @@ test("what a sink is not given is counted for the interface that it came from", 
 
 test("sinks come back one after the other, the most important first, and only when there was room for a while", async () => {
   const { run, shedder } = createScene();
-  await run(200, 1);
+  await run(400, 1);
   expect(shedder.state().shedding).toBe(5);
   await run(3000, 0.3);
   expect(shedder.state().shedding).toBe(5);
-  await run(240, 0);
+  await run(90, 0);
   expect(shedder.state().shedding).toBe(5);
-  await run(300, 0);
+  await run(140, 0);
   expect(shedder.state().shedding).toBe(3);
   expect(shedder.state().sinks.map(({ name, since }) => [name, since === null])).toEqual(SINK_NAMES.map((name, index) => [name, index < 3]));
-  await run(1000, 0);
+  await run(400, 0);
   expect(shedder.state().shedding).toBe(0);
 });
 
@@ -98,15 +98,15 @@ test("an overload that comes back each time is given longer and longer to be ove
   const waits: number[] = [];
   await run(20, 0);
   for (let time = 0; time < 8; time += 1) {
-    await run(60, 1);
+    await run(100, 1);
     let waited = 0;
     for (; shedder.state().shedding > 0; waited += 20) await run(20, 0);
-    waits.push(Math.round(waited / 250) * 250);
+    waits.push(Math.round(waited / 100) * 100);
   }
-  expect(waits).toEqual([250, 500, 1000, 2000, 4000, 4000, 4000, 4000]);
+  expect(waits).toEqual([100, 200, 400, 800, 1600, 3200, 4000, 4000]);
   await run(6000, 0);
-  await run(60, 1);
-  await run(300, 0);
+  await run(100, 1);
+  await run(140, 0);
   expect(shedder.state().shedding).toBe(0);
 });
 
@@ -141,10 +141,10 @@ test("others are left out when nearly all of that one is, and it is given nothin
   const { run, given, shed, shedder } = createScene({ divisible: "continuous" });
   await run(1000, 0.9, { excess: 0.8 });
   expect(shed.has("inspection")).toBe(false);
-  await run(80, 1, { excess: 1 });
+  await run(160, 1, { excess: 1 });
   expect([shed.has("inspection"), shedder.state().shedding]).toEqual([true, 3]);
   const before = given.get("continuous");
-  await run(240, 0);
+  await run(180, 0);
   expect(given.get("continuous")).toBe(before);
   await run(2000, 0);
   expect([given.get("continuous") === before, shedder.state().shedding]).toEqual([false, 0]);
@@ -154,6 +154,6 @@ test("while what waits becomes less, nothing more is left out, however much it i
   const { run, shed } = createScene();
   for (let waiting = 1; waiting > 0.3; waiting -= 0.04) await run(10, 0.9, { waiting });
   expect(shed.size).toBe(0);
-  await run(60, 0.9, { waiting: 0.3 });
+  await run(120, 0.9, { waiting: 0.3 });
   expect(shed.size).toBeGreaterThan(0);
 });

@@ -31,11 +31,12 @@ const CLEARLY_LESS = 0.05;
 /** The way back is far from there, so that what is given back does not bring the overload back at once. */
 const RESTORE_BELOW = 0.25;
 /** So long there must be room before a sink is given frames again: longer each time that the overload comes back soon. */
-const RESTORE_FIRST_MS = 250;
+const RESTORE_FIRST_MS = 100;
 const RESTORE_LONGEST_MS = 4000;
 const SOON_MS = 5000;
-/** One more step each so many milliseconds: the load shows by then what the one before has brought. */
 const STEP_MS = 20;
+/** So many steps it goes on before a sink is left out, and before each further one: the load shows by then what the one before has brought. */
+const PATIENCE = 3;
 /** So much of the divisible sink has to be left out before another one is. */
 const NEARLY_ALL = 0.9;
 /** Where none of its blocks was left out for so long, it is said to be given frames again. */
@@ -61,7 +62,7 @@ export function createShedder(deps: {
   const whole = all.filter((_, index) => index > 0 && !sinks[index]?.isDivisible).toReversed();
   const parted = createParted(deps, all[sinks.findIndex(({ isDivisible }) => isDivisible)]);
   const [loads, waiting, excess] = [createLeast(deps.load), createLeast(deps.waiting), createLeast(deps.excess)];
-  let taken = 0;
+  let [taken, patience] = [0, 0];
   let restoreAfterMs = RESTORE_FIRST_MS;
   let restoredAt = Number.NEGATIVE_INFINITY;
   let lookedAt = Number.NEGATIVE_INFINITY;
@@ -71,6 +72,7 @@ export function createShedder(deps: {
     if (taken === 0) restoreAfterMs = now - restoredAt < SOON_MS ? Math.min(restoreAfterMs * 2, RESTORE_LONGEST_MS) : RESTORE_FIRST_MS;
     const shed = whole[taken] as Shed;
     taken += 1;
+    patience = 0;
     shed.isOut = true;
     shed.since = clock.now();
     log.warn({ sink: shed.name, load: loads.last }, "overload: this sink is given no frames");
@@ -99,7 +101,8 @@ export function createShedder(deps: {
     for (const one of [loads, waiting, excess]) one.step();
     if (loads.last > RESTORE_BELOW) calmSince = null;
     else calmSince ??= now;
-    if (taken < whole.length && isOverload()) leaveOut(now);
+    patience = isOverload() ? patience + 1 : 0;
+    if (taken < whole.length && patience >= PATIENCE) leaveOut(now);
     else if (calmSince !== null && taken > 0 && now - calmSince >= restoreAfterMs) giveBack(now);
     parted?.step(now);
   }
