@@ -12,8 +12,9 @@ function createScene({ divisible }: { readonly divisible?: string } = {}) {
   const given = new Map<string, number>();
   const shed = new Map<string, number>();
   const shedFrom = new Set<number>();
+  const held = new Set<string>();
   const sinks: readonly Sink[] = SINK_NAMES.map((name) => ({
-    name, isDivisible: name === divisible, onBlock: ({ frames }) => void given.set(name, (given.get(name) ?? 0) + frames), close: () => Promise.resolve(),
+    name, isDivisible: name === divisible, onBlock: ({ frames }) => void given.set(name, (given.get(name) ?? 0) + frames), isReady: () => !held.has(name), close: () => Promise.resolve(),
     shed(frames, _octets, interfaceId) {
       shed.set(name, (shed.get(name) ?? 0) + frames);
       shedFrom.add(interfaceId);
@@ -24,6 +25,8 @@ function createScene({ divisible }: { readonly divisible?: string } = {}) {
   const block = encodeFrameBlock([at(1000, udpFrame(HOST, HOST)), at(1001, udpFrame(HOST, HOST))]);
   return {
     clock, shedder, given, shed, shedFrom,
+    /** It has no room any more. */
+    hold: (name: string) => void held.add(name),
     /** A block each ten milliseconds for so long. */
     async run(milliseconds: number, atLoad: number, { excess: atExcess = 0, waiting: atWaiting = atLoad } = {}) {
       [load, waiting, excess] = [atLoad, atWaiting, atExcess];
@@ -148,6 +151,16 @@ test("others are left out when nearly all of that one is, and it is given nothin
   expect(given.get("continuous")).toBe(before);
   await run(2000, 0);
   expect([given.get("continuous") === before, shedder.state().shedding]).toEqual([false, 0]);
+});
+
+test("a sink that is given a part of the blocks is waited for like any other, and one that is given none is not", async () => {
+  const { run, shedder, hold } = createScene({ divisible: "continuous" });
+  hold("continuous");
+  expect(shedder.isReady()).toBe(false);
+  await run(100, 0.4, { excess: 1 });
+  expect(shedder.isReady()).toBe(false);
+  await run(160, 1, { excess: 1 });
+  expect([shedder.state().sinks.at(-2)?.since === null, shedder.isReady()]).toEqual([false, true]);
 });
 
 test("while what waits becomes less, nothing more is left out, however much it is", async () => {

@@ -109,7 +109,7 @@ export function createShedder(deps: {
 
   return {
     look,
-    isReady: () => sinks.every((sink, index) => all[index]?.isOut || (sink.isReady?.() ?? true)),
+    isReady: () => sinks.every((sink, index) => (sink.isDivisible ? taken > 0 : all[index]?.isOut) || (sink.isReady?.() ?? true)),
     dispatch(block, interfaceId, octets) {
       look();
       parted?.decide(taken > 0);
