@@ -34,3 +34,15 @@ test("rests for some seconds at most, however long a piece took", async () => {
   await clock.leap(8 * HOUR_MS);
   expect(await restOf(clock, pace)).toBe(10_000);
 });
+
+test("while there is much to do it goes on now and then, and not at all while there is more than can be done", async () => {
+  const clock = createFakeClock();
+  let load = 0.7;
+  const { pace } = createPacedWork({ load: () => load, clock });
+  expect([await restOf(clock, pace), await restOf(clock, pace)]).toEqual([200, 200]);
+  load = 0.9;
+  clock.after(60_000, () => (load = 0.2));
+  const rested = await restOf(clock, pace);
+  expect(rested).toBeGreaterThanOrEqual(60_000);
+  expect(rested).toBeLessThanOrEqual(60_100);
+});

@@ -20,8 +20,11 @@ const REST_FACTOR = 4;
 const MAX_REST_MS = 10_000;
 const BUSY_LOAD = 0.25;
 const BUSY_PAUSE_MS = 100;
+/** A flood may last for hours, and what waits for its end may be what looks into it: below this load a piece is done after so many pauses. */
+const FULL_LOAD = 0.8;
+const LONG_PAUSES = 2;
 
-/** Work for which there is no hurry. @param deps.load How much there is to do, 0 to 1: while it is high, this waits. */
+/** Work for which there is no hurry. @param deps.load How much there is to do, 0 to 1: while it is high, this goes on in a fiftieth of the time, and not at all while there is more than can be done. */
 export function createPacedWork({ load, clock }: { readonly load: () => number; readonly clock: Pick<Clock, "monotonic" | "after"> }): PacedWork {
   let isClosed = false;
   let stop = () => {};
@@ -30,10 +33,11 @@ export function createPacedWork({ load, clock }: { readonly load: () => number; 
   });
   let workedFrom = clock.monotonic();
 
-  async function untilCalm(): Promise<void> {
-    if (isClosed || load() < BUSY_LOAD) return;
+  async function untilCalm(pauses = 0): Promise<void> {
+    const now = load();
+    if (isClosed || now < BUSY_LOAD || (now < FULL_LOAD && pauses >= LONG_PAUSES)) return;
     await Promise.race([pause(clock, BUSY_PAUSE_MS), closing]);
-    return untilCalm();
+    return untilCalm(pauses + 1);
   }
 
   return {

@@ -5,7 +5,7 @@ import { type Libc, LINUX, loadLibc } from "../libc.ts";
 export const PAGE_OCTETS = 4096;
 
 /** The kernel's large pages: memory that is touched takes one of them whole. */
-export const LARGE_PAGE_OCTETS = 2 * 1024 * 1024;
+const LARGE_PAGE_OCTETS = 2 * 1024 * 1024;
 
 /**
  * Memory that begins with a large page, all 0. The kernel is asked for pages of 2 MiB instead of 4 KiB: frames that go through many megabytes are then

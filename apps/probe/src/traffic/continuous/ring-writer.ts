@@ -32,6 +32,10 @@ export interface RingWriter {
 const FLUSH_EVERY_MS = 2000;
 /** Disks answer within some milliseconds. One that cleans up does not for a quarter of a second now and then, and the file that it is writing can be written in no other way meanwhile. */
 const STALL_MS = 40;
+/** So long a file beside goes on at least: longer each time that the disk stands still again soon, or a slow one would make some files a second. */
+const BACK_FIRST_MS = 1000;
+const BACK_LONGEST_MS = 60_000;
+const SOON_MS = 60_000;
 
 /** @param deps.fileMs A file ends when it is so old. @param deps.spare From which files are written, through the kernel's cache, while the disk stands still. */
 export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: number; readonly pool: BufferPool; readonly spare: BufferPool }): RingWriter {
@@ -41,6 +45,7 @@ export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: num
   const unsaid = createUnsaid();
   let dropped = 0;
   let flushedAt = 0;
+  let [backAfterMs, wentBackAt] = [BACK_FIRST_MS, Number.NEGATIVE_INFINITY];
 
   const isStill = () => deps.pool.writer.stalledMs() >= STALL_MS;
 
@@ -69,13 +74,18 @@ export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: num
     return false;
   }
 
-  /** Where the disk stands still, and when it no longer does: a file can be written in one way only. */
+  /** A file can be written in one way only: where the disk stands still another one is begun, and again when that is over. */
   function change(): void {
-    const pool = files.current?.pool;
-    if (!(pool === deps.pool ? isStill() : pool?.hasFree === false && deps.pool.hasFree && !isStill())) return;
+    if (!files.current) return;
+    const isBeside = files.current.pool !== deps.pool;
+    if (!(isBeside ? canGoBack(files.current) : isStill())) return;
+    if (!isBeside) backAfterMs = clock.monotonic() - wentBackAt < SOON_MS ? Math.min(backAfterMs * 2, BACK_LONGEST_MS) : BACK_FIRST_MS;
+    else wentBackAt = clock.monotonic();
     files.rotate();
     begin();
   }
+
+  const canGoBack = ({ openedAt }: OpenFile) => deps.pool.hasFree && !isStill() && clock.monotonic() - openedAt >= backAfterMs;
 
   return {
     missing, rotate: files.rotate,

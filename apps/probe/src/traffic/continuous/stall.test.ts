@@ -82,6 +82,9 @@ test("the continuous capture goes on in another file while the disk stands still
   await capture.flush();
   const tries = disk.tries();
   await take(40);
+  expect(disk.tries()).toBe(tries);
+  await clock.advance(1000);
+  await take(40);
   await capture.flush();
   expect(disk.tries()).toBeGreaterThan(tries);
   await capture.sink.close();

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { CommandData } from "@lanthorn/contract/uplink";
 import { allocatePages, KERNEL_RING_OCTETS, openPieceWriter } from "@lanthorn/packet-io";
-import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import { type Clock, describeError, type Log, pause } from "@lanthorn/runtime";
 import { createHomeNetworks } from "../../intrusions/home-networks.ts";
 import { createSpool } from "../../files/spool.ts";
 import { openBehaviour, type SiteBehaviour } from "../anomalies/behaviour.ts";
@@ -36,8 +36,11 @@ const BUFFERS = 17;
 const CONTINUOUS_BUFFERS = 7;
 /** One is filled and one written: the kernel's cache takes it at once. Where the disk stands still, these are taken beside the others. */
 const SPARE_BUFFERS = 2;
+/** An overload is rehearsed below this load, as soon as the load is known, or later: so many times at most. */
 const CALM_LOAD = 0.25;
 const REHEARSALS = 5;
+const REHEARSE_AFTER_MS = 500;
+const REHEARSE_AGAIN_MS = 10_000;
 const REPORT_MS = 1000;
 const FLUSH_MS = 2000;
 const UPLOAD_MS = 5000;
@@ -128,11 +131,12 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
     },
     async close() {
       for (const stop of stops) stop();
-      await endRehearsal();
+      const rehearsal = endRehearsal();
       await leftFiles.close();
       await exports.close();
       await recordings.close();
       await behaviour.close();
+      await rehearsal;
     },
   };
 }
@@ -147,13 +151,22 @@ function beginRehearsal({ begin, clock, log }: PartsDeps, pool: BufferPool, load
   const calm = createPacedWork({ load, clock });
   // One that does not wait for calm: it would keep its memory meanwhile.
   const work = createPacedWork({ load: () => 0, clock });
+  let stop = () => {};
+  const stopped = new Promise<void>((resolve) => {
+    stop = resolve;
+  });
+  const isCalm = () => load() < CALM_LOAD;
   const rehearse = async (): Promise<void> => {
-    for (let tries = 0; tries < REHEARSALS && await calm.pace(); tries += 1) {
-      if (await rehearseOverload({ folder, pool, pace: async () => await work.pace() && load() < CALM_LOAD })) return;
+    for (let tries = 0; tries < REHEARSALS; tries += 1) {
+      await Promise.race([pause(clock, tries === 0 ? REHEARSE_AFTER_MS : REHEARSE_AGAIN_MS), stopped]);
+      if (!(await calm.pace())) return;
+      work.begin();
+      if (await rehearseOverload({ folder, pool, pace: async () => isCalm() && await work.pace() && isCalm() })) return;
     }
   };
   const rehearsing = rehearse().catch((error: unknown) => log.warn({ reason: describeError(error) }, "the traffic process cannot rehearse an overload"));
   return () => {
+    stop();
     calm.close();
     work.close();
     return rehearsing;

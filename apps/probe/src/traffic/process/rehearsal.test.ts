@@ -49,12 +49,16 @@ test("a rehearsal that is stopped in the middle gives back what it was lent, and
   }
 });
 
-test("without memory to lend, and without a folder, it is done without", async () => {
+test("without memory to lend it is not begun", async () => {
   const pool = createBufferPool({ buffers: 1 });
   pool.take();
   expect(await rehearseOverload({ folder, pool, pace: () => Promise.resolve(true) })).toBe(false);
   expect(existsSync(folder)).toBe(false);
+});
+
+test("where it has no folder everything that was lent comes back", async () => {
+  const pool = createBufferPool({ buffers: 4 });
   writeFileSync(folder, "no folder");
-  await rehearseOverload({ folder: join(folder, "below"), pool: createBufferPool({ buffers: 4 }), pace: () => nextTurn().then(() => true) }).catch(() => {});
-  expect(statSync(folder).size).toBe(9);
+  await expect(rehearseOverload({ folder: join(folder, "below"), pool, pace: () => nextTurn().then(() => true) })).rejects.toThrow("ENOTDIR");
+  expect([pool.inUse, statSync(folder).size]).toEqual([0, 9]);
 });

@@ -20,16 +20,16 @@ function createScene({ divisible }: { readonly divisible?: string } = {}) {
       shedFrom.add(interfaceId);
     },
   }));
-  let [load, waiting, excess] = [0, 0, 0];
-  const shedder = createShedder({ sinks, load: () => load, waiting: () => waiting, excess: () => excess, clock, log: silentLog });
+  let [load, kernelLoad, waiting, excess] = [0, 0, 0, 0];
+  const shedder = createShedder({ sinks, kernelLoad: () => kernelLoad, load: () => load, waiting: () => waiting, excess: () => excess, clock, log: silentLog });
   const block = encodeFrameBlock([at(1000, udpFrame(HOST, HOST)), at(1001, udpFrame(HOST, HOST))]);
   return {
     clock, shedder, given, shed, shedFrom,
     /** It has no room any more. */
     hold: (name: string) => void held.add(name),
     /** A block each ten milliseconds for so long. */
-    async run(milliseconds: number, atLoad: number, { excess: atExcess = 0, waiting: atWaiting = atLoad } = {}) {
-      [load, waiting, excess] = [atLoad, atWaiting, atExcess];
+    async run(milliseconds: number, atLoad: number, { excess: atExcess = 0, waiting: atWaiting = atLoad, kernel = atLoad } = {}) {
+      [load, kernelLoad, waiting, excess] = [atLoad, kernel, atWaiting, atExcess];
       for (let passed = 0; passed < milliseconds; passed += 10) {
         shedder.dispatch(block, 0, 100);
         await clock.advance(10);
@@ -129,10 +129,10 @@ test("of a sink that can do with a part of the blocks as many are left out, even
 test("a sink of which a part is left out now and then is said to be left out all the time, until that is over for a second", async () => {
   const { run, shedder } = createScene({ divisible: "continuous" });
   const since = () => shedder.state().sinks.at(-1)?.since ?? null;
-  await run(200, 0.8, { excess: 0.2 });
+  await run(200, 0.6, { excess: 0.2, kernel: 0.1 });
   const first = since();
   await run(400, 0);
-  await run(200, 0.8, { excess: 0.2 });
+  await run(200, 0.6, { excess: 0.2, kernel: 0.1 });
   expect([since(), shedder.state().shedding]).toEqual([first, 1]);
   await run(900, 0);
   expect(since()).toBe(first);
@@ -140,9 +140,9 @@ test("a sink of which a part is left out now and then is said to be left out all
   expect([first === null, since(), shedder.state().shedding]).toEqual([false, null, 0]);
 });
 
-test("others are left out when nearly all of that one is, and it is given nothing before they have theirs again", async () => {
+test("others are left out when the kernel's ring fills, and that one is given nothing before they have theirs again", async () => {
   const { run, given, shed, shedder } = createScene({ divisible: "continuous" });
-  await run(1000, 0.9, { excess: 0.8 });
+  await run(1000, 0.75, { excess: 1, kernel: 0.4 });
   expect(shed.has("inspection")).toBe(false);
   await run(160, 1, { excess: 1 });
   expect([shed.has("inspection"), shedder.state().shedding]).toEqual([true, 3]);

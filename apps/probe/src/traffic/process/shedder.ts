@@ -23,8 +23,8 @@ export interface ShedState {
 }
 
 /**
- * Half of the kernel's ring waits, or of ours, at every look of two steps in a row, and what waits in both is not clearly less in the second. Once it does so whenever this process did not run
- * for a quarter of a second, as happens on a busy machine: what waits then is read within some milliseconds, and nothing has to be left out.
+ * Half of the kernel's ring waits at every look of two steps in a row, and what waits in both is not clearly less in the second. Once it does so whenever this process did not run
+ * for a quarter of a second, as happens on a busy machine: what waits then is read within some milliseconds, and nothing has to be left out. What waits in ours alone is not lost yet.
  */
 const SHED_ABOVE = 0.5;
 const CLEARLY_LESS = 0.05;
@@ -37,19 +37,19 @@ const SOON_MS = 5000;
 const STEP_MS = 20;
 /** So many steps it goes on before a sink is left out, and before each further one: the load shows by then what the one before has brought. */
 const PATIENCE = 3;
-/** So much of the divisible sink has to be left out before another one is. */
-const NEARLY_ALL = 0.9;
 /** Where none of its blocks was left out for so long, it is said to be given frames again. */
 const CALM_MS = 1000;
 
 /**
  * @param deps.sinks The most important first. The first one is the ring, which always gets everything.
- * @param deps.load What waits in the kernel, or in the ring for the sinks: 0 to 1. A slow disk is not lessened by leaving out what does not write to it.
+ * @param deps.kernelLoad What waits in the kernel: 0 to 1.
+ * @param deps.load What waits there, or in the ring for the sinks: 0 to 1. A slow disk is not lessened by leaving out what does not write to it.
  * @param deps.waiting What waits in both, as a share of both: whether it becomes less. Ours stays full until the kernel's is empty.
  * @param deps.excess For which part of the blocks of the divisible sink there is no time: 0 to 1.
  */
 export function createShedder(deps: {
   readonly sinks: readonly Sink[];
+  readonly kernelLoad: () => number;
   readonly load: () => number;
   readonly waiting: () => number;
   readonly excess: () => number;
@@ -61,7 +61,7 @@ export function createShedder(deps: {
   /** Those that are left out as a whole, the last first. */
   const whole = all.filter((_, index) => index > 0 && !sinks[index]?.isDivisible).toReversed();
   const parted = createParted(deps, all[sinks.findIndex(({ isDivisible }) => isDivisible)]);
-  const [loads, waiting, excess] = [createLeast(deps.load), createLeast(deps.waiting), createLeast(deps.excess)];
+  const [kernelLoads, loads, waiting] = [createLeast(deps.kernelLoad), createLeast(deps.load), createLeast(deps.waiting)];
   let [taken, patience] = [0, 0];
   let restoreAfterMs = RESTORE_FIRST_MS;
   let restoredAt = Number.NEGATIVE_INFINITY;
@@ -88,23 +88,20 @@ export function createShedder(deps: {
     log.info({ sink: shed.name }, "the sink is given frames again");
   }
 
-  function isOverload(): boolean {
-    const isHigh = Math.min(loads.last, loads.before) > SHED_ABOVE && waiting.last > waiting.before - CLEARLY_LESS;
-    return isHigh && (parted === null || taken > 0 || Math.min(excess.last, excess.before) >= NEARLY_ALL);
-  }
+  const isOverload = () => Math.min(kernelLoads.last, kernelLoads.before) > SHED_ABOVE && waiting.last > waiting.before - CLEARLY_LESS;
 
   function look(): void {
     const now = clock.monotonic();
-    for (const one of [loads, waiting, excess]) one.look();
+    for (const one of [kernelLoads, loads, waiting]) one.look();
     if (now - lookedAt < STEP_MS) return;
     lookedAt = now;
-    for (const one of [loads, waiting, excess]) one.step();
+    for (const one of [kernelLoads, loads, waiting]) one.step();
     if (loads.last > RESTORE_BELOW) calmSince = null;
     else calmSince ??= now;
-    patience = isOverload() ? patience + 1 : 0;
+    patience = isOverload() ? patience + 1 : Math.max(0, patience - 1);
     if (taken < whole.length && patience >= PATIENCE) leaveOut(now);
     else if (calmSince !== null && taken > 0 && now - calmSince >= restoreAfterMs) giveBack(now);
-    parted?.step(now);
+    if (taken === 0) parted?.step(now);
   }
 
   return {

@@ -3,7 +3,7 @@ import { createFakeClock, nextTurn } from "@lanthorn/runtime";
 import { expect, test } from "vitest";
 import { at, udpFrame } from "../testing/frames.ts";
 import { createBlockQueue } from "./block-queue.ts";
-import { createMemoryRing, readBlockFacts } from "./memory-ring.ts";
+import { createMemoryRing, MAX_BLOCKS, readBlockFacts } from "./memory-ring.ts";
 
 const HOST = { mac: "02:00:00:00:00:01", ip: "10.0.0.1" };
 const RING_BYTES = 64 * 1024;
@@ -108,4 +108,15 @@ test("while the kernel's ring is full, what is read goes before what waits, as l
   put(40);
   await nextTurn();
   expect(handed).toEqual(upTo(44));
+});
+
+test("a ring that is so large that its blocks run out before its bytes is full when they have", async () => {
+  const blocks = Array.from({ length: MAX_BLOCKS / 2 }, (_, sequence) => ({ bytes: Buffer.alloc(0), offset: 0, end: 131_072, frames: 1, sequence, interfaceId: 0, firstMs: 0, lastMs: 0, octets: 1 }));
+  const queue = createBlockQueue({
+    ring: { blockAt: (sequence) => blocks[sequence] ?? null }, ringBytes: 2 ** 40, clock: createFakeClock(), kernelLoad: () => 1, isReady: () => true, dispatch: () => undefined,
+  });
+  for (const block of blocks) queue.added(block);
+  expect(queue.load()).toBeCloseTo(0.5, 3);
+  await queue.close();
+  expect(queue.load()).toBe(0);
 });

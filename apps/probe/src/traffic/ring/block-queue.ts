@@ -1,5 +1,5 @@
 import type { Clock } from "@lanthorn/runtime";
-import type { MemoryRing, RingBlock } from "./memory-ring.ts";
+import { MAX_BLOCKS, type MemoryRing, type RingBlock } from "./memory-ring.ts";
 
 /** Blocks of the ring that the sinks have not had yet, in their order. Mostly there are none: a block is handed on as soon as it is in the ring. */
 export interface BlockQueue {
@@ -9,7 +9,7 @@ export interface BlockQueue {
   leaving(block: RingBlock): void;
   /** Does something when what waits now has been handed on: at once where nothing waits. */
   behind(what: () => void): void;
-  /** Which part of the ring waits: 0 to 1. */
+  /** Which part of the ring waits, of its bytes or of its blocks: 0 to 1. */
   load(): number;
   /** Hands on what waits. */
   close(): Promise<void>;
@@ -21,7 +21,7 @@ const COPY_ONLY_ABOVE = 0.25;
 const READ_FIRST_BELOW = 0.4;
 /** One turn of the event loop hands on blocks for so long: what a disk has written waits for the end of it. */
 const TURN_MS = 1;
-/** Sinks whose disk is slow are waited for until so much of the ring waits: less than what makes the last ones be left out. Disks stall for a quarter of a second now and then. */
+/** Sinks whose disk is slow are waited for until so much of the ring waits; from there on blocks are left out for the last one. Disks stall for a quarter of a second now and then. */
 const WAIT_BELOW = 0.6;
 /** And for so long at most: others that read the same frames wait too. */
 const WAIT_MS = 1000;
@@ -46,7 +46,8 @@ export function createBlockQueue(deps: {
   const reading = createReading();
   const marks: { readonly sequence: number; readonly what: () => void }[] = [];
 
-  const load = () => Math.min(1, waitingBytes / ringBytes);
+  const waitingBlocks = () => (waitingBytes > 0 ? lastSequence - nextSequence + 1 : 0);
+  const load = () => Math.min(1, Math.max(waitingBytes / ringBytes, waitingBlocks() / MAX_BLOCKS));
 
   function isToWait(): boolean {
     if (deps.isReady()) {

@@ -46,7 +46,7 @@ interface HeldBlock extends RingBlock {
 /** As the kernel aligns records. */
 const ALIGNMENT = 8;
 /** A link that carries a frame now and then makes a block of each: these are ten minutes of the kernel's shortest blocks. */
-const MAX_BLOCKS = 16_384;
+export const MAX_BLOCKS = 16_384;
 
 /**
  * @param options.memory For all frames together.
