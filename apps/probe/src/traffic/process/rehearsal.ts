@@ -26,12 +26,12 @@ const SCENES: readonly Scene[] = [
   { kernelLoad: 0, disk: "fast", blocks: 24, burst: 3 },
   { kernelLoad: 0.5, disk: "fast", blocks: 12, burst: 6 },
   { kernelLoad: 0.1, disk: "slow", blocks: 16, burst: 3 },
-  { kernelLoad: 0.9, disk: "slow", blocks: 24, burst: 16 },
-  { kernelLoad: 0, disk: "still", blocks: 24, burst: 6 },
-  { kernelLoad: 0, disk: "fast", blocks: 24, burst: 3 },
+  { kernelLoad: 0, disk: "still", blocks: 24, burst: 4 },
+  { kernelLoad: 0.9, disk: "slow", blocks: 24, burst: 12 },
+  { kernelLoad: 0, disk: "fast", blocks: 50, burst: 1 },
 ];
 /** Each on another stage: what was compiled for the only one there is is of no use to the next. */
-const TIMES = 6;
+const TIMES = 4;
 /** Of the clock of the stage; what is slow takes several of them. */
 const BLOCK_MS = 10;
 const SLOW_MS = 35;
@@ -52,7 +52,7 @@ const EPOCH_SECONDS = 1_700_000_000;
 /**
  * Plays an overload to the code that has to withstand one, on a stage of its own: memory, queue, table of sinks and files of the continuous capture, of which
  * nothing is written. V8 compiles what is called often, as it was called until then; what has never met a full buffer, a slow disk or a second file is thrown away
- * by the first flood and interpreted for up to 0.4 s, in which half a million frames pass. To play it takes some 0.2 s of a core, by and by.
+ * by the first flood and interpreted for up to 0.4 s, in which half a million frames pass. To play it takes some 0.3 s of a core, by and by.
  * @param deps.folder One that is removed before and afterwards.
  * @param deps.pool Lends memory: four buffers at most.
  * @param deps.pace Awaited after each block.
