@@ -45,7 +45,7 @@ export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: num
   const unsaid = createUnsaid();
   let dropped = 0;
   let flushedAt = 0;
-  let [backAfterMs, wentBackAt] = [BACK_FIRST_MS, Number.NEGATIVE_INFINITY];
+  const wayBack = createWayBack(clock);
 
   const isStill = () => deps.pool.writer.stalledMs() >= STALL_MS;
 
@@ -78,14 +78,12 @@ export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: num
   function change(): void {
     if (!files.current) return;
     const isBeside = files.current.pool !== deps.pool;
-    if (!(isBeside ? canGoBack(files.current) : isStill())) return;
-    if (!isBeside) backAfterMs = clock.monotonic() - wentBackAt < SOON_MS ? Math.min(backAfterMs * 2, BACK_LONGEST_MS) : BACK_FIRST_MS;
-    else wentBackAt = clock.monotonic();
+    if (isBeside ? !deps.pool.hasFree || isStill() || !wayBack.isDue(files.current.openedAt) : !isStill()) return;
+    if (isBeside) wayBack.taken();
+    else wayBack.left();
     files.rotate();
     begin();
   }
-
-  const canGoBack = ({ openedAt }: OpenFile) => deps.pool.hasFree && !isStill() && clock.monotonic() - openedAt >= backAfterMs;
 
   return {
     missing, rotate: files.rotate,
@@ -122,6 +120,20 @@ export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: num
       files.close();
       files.rotate();
       return files.ended();
+    },
+  };
+}
+
+/** For how long a file beside goes on at least. */
+function createWayBack(clock: FileSequenceDeps["clock"]) {
+  let [afterMs, takenAt] = [BACK_FIRST_MS, Number.NEGATIVE_INFINITY];
+  return {
+    isDue: (openedAt: number) => clock.monotonic() - openedAt >= afterMs,
+    taken(): void {
+      takenAt = clock.monotonic();
+    },
+    left(): void {
+      afterMs = clock.monotonic() - takenAt < SOON_MS ? Math.min(afterMs * 2, BACK_LONGEST_MS) : BACK_FIRST_MS;
     },
   };
 }
