@@ -45,12 +45,10 @@ export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: num
   const unsaid = createUnsaid();
   let dropped = 0;
   let flushedAt = 0;
-  const wayBack = createWayBack(clock);
-
-  const isStill = () => deps.pool.writer.stalledMs() >= STALL_MS;
+  const ways = createWays(deps);
 
   function begin(): OpenFile | null {
-    const open = files.begin(isStill() && !deps.pool.hasFree ? deps.spare : deps.pool);
+    const open = files.begin(ways.next());
     if (open === null) return null;
     flushedAt = open.openedAt;
     for (const gap of unsaid.take()) missing(...gap);
@@ -74,13 +72,8 @@ export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: num
     return false;
   }
 
-  /** A file can be written in one way only: where the disk stands still another one is begun, and again when that is over. */
   function change(): void {
-    if (!files.current) return;
-    const isBeside = files.current.pool !== deps.pool;
-    if (isBeside ? !deps.pool.hasFree || isStill() || !wayBack.isDue(files.current.openedAt) : !isStill()) return;
-    if (isBeside) wayBack.taken();
-    else wayBack.left();
+    if (!files.current || !ways.isOtherBetter(files.current)) return;
     files.rotate();
     begin();
   }
@@ -124,16 +117,24 @@ export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: num
   };
 }
 
-/** For how long a file beside goes on at least. */
-function createWayBack(clock: FileSequenceDeps["clock"]) {
-  let [afterMs, takenAt] = [BACK_FIRST_MS, Number.NEGATIVE_INFINITY];
+/** Past the kernel's cache, or by way of it while the disk stands still. A file can be written in one way only: for the other one another file is begun. */
+function createWays({ pool, spare, clock }: Pick<Parameters<typeof createRingWriter>[0], "pool" | "spare" | "clock">) {
+  let [backAfterMs, wentBackAt] = [BACK_FIRST_MS, Number.NEGATIVE_INFINITY];
+  const isStill = () => pool.writer.stalledMs() >= STALL_MS;
   return {
-    isDue: (openedAt: number) => clock.monotonic() - openedAt >= afterMs,
-    taken(): void {
-      takenAt = clock.monotonic();
-    },
-    left(): void {
-      afterMs = clock.monotonic() - takenAt < SOON_MS ? Math.min(afterMs * 2, BACK_LONGEST_MS) : BACK_FIRST_MS;
+    /** From where the next file is written. */
+    next: () => (isStill() && !pool.hasFree ? spare : pool),
+    /** Whether the next file is to be begun now; asked where this one has no buffer. */
+    isOtherBetter(open: OpenFile): boolean {
+      const now = clock.monotonic();
+      if (open.pool === pool) {
+        if (!isStill()) return false;
+        backAfterMs = now - wentBackAt < SOON_MS ? Math.min(backAfterMs * 2, BACK_LONGEST_MS) : BACK_FIRST_MS;
+        return true;
+      }
+      if (!pool.hasFree || isStill() || now - open.openedAt < backAfterMs) return false;
+      wentBackAt = now;
+      return true;
     },
   };
 }
