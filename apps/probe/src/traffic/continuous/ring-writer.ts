@@ -33,7 +33,7 @@ const FLUSH_EVERY_MS = 2000;
 /** Disks answer within some milliseconds. One that cleans up does not for a quarter of a second now and then, and the file that it is writing can be written in no other way meanwhile. */
 const STALL_MS = 40;
 /** So long a file beside goes on at least: longer each time that the disk stands still again soon, or a slow one would make some files a second. */
-const BACK_FIRST_MS = 1000;
+const BACK_FIRST_MS = 200;
 const BACK_LONGEST_MS = 60_000;
 const SOON_MS = 60_000;
 

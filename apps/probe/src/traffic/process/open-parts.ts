@@ -39,7 +39,7 @@ const SPARE_BUFFERS = 2;
 /** An overload is rehearsed below this load, as soon as the load is known, or later: so many times at most. */
 const CALM_LOAD = 0.25;
 const REHEARSALS = 5;
-const REHEARSE_AFTER_MS = 500;
+const REHEARSE_AFTER_MS = 2000;
 const REHEARSE_AGAIN_MS = 10_000;
 const REPORT_MS = 1000;
 const FLUSH_MS = 2000;

@@ -20,7 +20,7 @@ const COPY_ONLY_ABOVE = 0.25;
 /** As long as the kernel's ring is that full, what is read has the time, up to this share of ours: its room is found at once, that of the kernel's is not. */
 const READ_FIRST_BELOW = 0.4;
 /** One turn of the event loop hands on blocks for so long: what a disk has written waits for the end of it. */
-const TURN_MS = 1;
+const TURN_MS = 2;
 /** Sinks whose disk is slow are waited for until so much of the ring waits; from there on blocks are left out for the last one. Disks stall for a quarter of a second now and then. */
 const WAIT_BELOW = 0.6;
 /** And for so long at most: others that read the same frames wait too. */
