@@ -18,13 +18,14 @@ const WORK_MS = 5;
 const REST_FACTOR = 4;
 /** What took longer waited for a disk that has much to do, or the machine slept. */
 const MAX_REST_MS = 10_000;
-const BUSY_LOAD = 0.25;
+/** From this load on work for which there is no hurry waits. */
+export const BUSY_LOAD = 0.25;
 const BUSY_PAUSE_MS = 100;
 /** A flood may last for hours, and what waits for its end may be what looks into it: below this load a piece is done after so many pauses. */
 const FULL_LOAD = 0.8;
 const LONG_PAUSES = 2;
 
-/** Work for which there is no hurry. @param deps.load How much there is to do, 0 to 1: while it is high, this goes on in a fiftieth of the time, and not at all while there is more than can be done. */
+/** Work for which there is no hurry. @param deps.load How much there is to do, 0 to 1: while it is high, this goes on in a fortieth of the time, and not at all while there is more than can be done. */
 export function createPacedWork({ load, clock }: { readonly load: () => number; readonly clock: Pick<Clock, "monotonic" | "after"> }): PacedWork {
   let isClosed = false;
   let stop = () => {};

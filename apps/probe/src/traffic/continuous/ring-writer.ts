@@ -1,4 +1,5 @@
 import { createFrameCursor, type FrameBlock } from "@lanthorn/packet-io";
+import { createBackoff } from "@lanthorn/runtime";
 import type { BufferPool } from "../capture-files/buffer-pool.ts";
 import type { CaptureFile } from "../capture-files/capture-file.ts";
 import { createFileSequence, type FileSequenceDeps, type OpenFile } from "./file-sequence.ts";
@@ -119,6 +120,7 @@ export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: num
 
 /** Past the kernel's cache, or by way of it while the disk stands still. A file can be written in one way only: for the other one another file is begun. */
 function createWays({ pool, spare, clock }: Pick<Parameters<typeof createRingWriter>[0], "pool" | "spare" | "clock">) {
+  const backoff = createBackoff({ firstMs: BACK_FIRST_MS, longestMs: BACK_LONGEST_MS, random: () => 1 });
   let [backAfterMs, wentBackAt] = [BACK_FIRST_MS, Number.NEGATIVE_INFINITY];
   const isStill = () => pool.writer.stalledMs() >= STALL_MS;
   return {
@@ -129,7 +131,8 @@ function createWays({ pool, spare, clock }: Pick<Parameters<typeof createRingWri
       const now = clock.monotonic();
       if (open.pool === pool) {
         if (!isStill()) return false;
-        backAfterMs = now - wentBackAt < SOON_MS ? Math.min(backAfterMs * 2, BACK_LONGEST_MS) : BACK_FIRST_MS;
+        if (now - wentBackAt >= SOON_MS) backoff.reset();
+        backAfterMs = backoff.next();
         return true;
       }
       if (!pool.hasFree || isStill() || now - open.openedAt < backAfterMs) return false;

@@ -14,7 +14,7 @@ import { filesFolder, findLeftFiles } from "../capture-files/repair.ts";
 import { openContinuous } from "../continuous/continuous.ts";
 import { createExports } from "../export/run-export.ts";
 import type { CommandAnswer, FromProcess } from "../messages.ts";
-import { createPacedWork } from "../paced-work.ts";
+import { BUSY_LOAD, createPacedWork } from "../paced-work.ts";
 import { fromMegabytes } from "../settings.ts";
 import { carryOutCommand } from "./commands.ts";
 import { createFileRooms, type FileRooms, leastBytesOf } from "./rooms/file-rooms.ts";
@@ -36,8 +36,7 @@ const BUFFERS = 17;
 const CONTINUOUS_BUFFERS = 7;
 /** One is filled and one written: the kernel's cache takes it at once. Where the disk stands still, these are taken beside the others. */
 const SPARE_BUFFERS = 2;
-/** An overload is rehearsed below this load, as soon as the load is known, or later: so many times at most. */
-const CALM_LOAD = 0.25;
+/** An overload is rehearsed when the start is over, or later: so many times at most. */
 const REHEARSALS = 5;
 const REHEARSE_AFTER_MS = 2000;
 const REHEARSE_AGAIN_MS = 10_000;
@@ -155,7 +154,7 @@ function beginRehearsal({ begin, clock, log }: PartsDeps, pool: BufferPool, load
   const stopped = new Promise<void>((resolve) => {
     stop = resolve;
   });
-  const isCalm = () => load() < CALM_LOAD;
+  const isCalm = () => load() < BUSY_LOAD;
   const rehearse = async (): Promise<void> => {
     for (let tries = 0; tries < REHEARSALS; tries += 1) {
       await Promise.race([pause(clock, tries === 0 ? REHEARSE_AFTER_MS : REHEARSE_AGAIN_MS), stopped]);

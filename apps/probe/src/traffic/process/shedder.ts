@@ -1,5 +1,5 @@
 import type { FrameBlock } from "@lanthorn/packet-io";
-import { type Clock, type Log } from "@lanthorn/runtime";
+import { type Clock, createBackoff, type Log } from "@lanthorn/runtime";
 import type { Sink, SinkName } from "../sinks.ts";
 
 /** Hands blocks to the sinks, and at overload leaves out the last ones. */
@@ -63,13 +63,15 @@ export function createShedder(deps: {
   const parted = createParted(deps, all[sinks.findIndex(({ isDivisible }) => isDivisible)]);
   const [kernelLoads, loads, waiting] = [createLeast(deps.kernelLoad), createLeast(deps.load), createLeast(deps.waiting)];
   let [taken, patience] = [0, 0];
+  const backoff = createBackoff({ firstMs: RESTORE_FIRST_MS, longestMs: RESTORE_LONGEST_MS, random: () => 1 });
   let restoreAfterMs = RESTORE_FIRST_MS;
   let restoredAt = Number.NEGATIVE_INFINITY;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let calmSince: number | null = null;
 
   function leaveOut(now: number): void {
-    if (taken === 0) restoreAfterMs = now - restoredAt < SOON_MS ? Math.min(restoreAfterMs * 2, RESTORE_LONGEST_MS) : RESTORE_FIRST_MS;
+    if (taken === 0 && now - restoredAt >= SOON_MS) backoff.reset();
+    if (taken === 0) restoreAfterMs = backoff.next();
     const shed = whole[taken] as Shed;
     taken += 1;
     patience = 0;
@@ -170,7 +172,6 @@ function createParted({ excess, clock, log }: Pick<Parameters<typeof createShedd
     },
     step(now: number): void {
       if (shed.since === null || now - lastAt < CALM_MS) return;
-      shed.isOut = false;
       shed.since = null;
       log.info({ sink: shed.name }, "the sink is given frames again");
     },
