@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { systemClock } from "@lanthorn/runtime";
 import { openInjector } from "../send/injector.ts";
-import { codeOf, ip, keepCapture, lostByVeth, numberedFrame, numberedFrames, numberOf, until } from "./wire.ts";
+import { codeOf, ip, keepCapture, lostByVeth, numberedFrame, numberedFrames, numberOf, sendWithoutLoss, until } from "./wire.ts";
 
 const WRONG_FILTERS = ["frobnicate", "ether proto", "host 300.1.1.1", "port 99999", "(", "x".repeat(5000), "host nosuchname.invalid"];
 const FLOOD_FRAMES = 60_000;
@@ -12,8 +12,7 @@ const injectorOn = (name: string) => openInjector({ interface: name, clock: syst
 async function order() {
   const capture = keepCapture({ interface: "va" });
   const startedAt = Date.now() * 1000;
-  await injectorOn("vb").send(numberedFrames(3000));
-  await until(() => capture.frames.length === 3000);
+  await sendWithoutLoss(3000, injectorOn("vb").send, () => capture.frames.length);
   const endedAt = (Date.now() + 1) * 1000;
   return {
     // Looked at after all of them came: nothing was written over.

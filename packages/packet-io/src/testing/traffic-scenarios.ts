@@ -6,7 +6,7 @@ import { createFrameCursor, type FrameBlock } from "../traffic/frame-block.ts";
 import { openTrafficCapture } from "../traffic/traffic-capture.ts";
 import type { TrafficCaptureOptions, TrafficReader } from "../traffic/traffic-types.ts";
 import { udpFrame } from "./raw-frames.ts";
-import { codeOf, ip, lostByVeth, numberedFrame, numberedFrames, until } from "./wire.ts";
+import { codeOf, ip, lostByVeth, numberedFrame, numberedFrames, sendWithoutLoss, until } from "./wire.ts";
 
 interface KeptFrame {
   readonly bytes: Uint8Array;
@@ -51,8 +51,7 @@ const send = (frames: Iterable<Uint8Array>, from = "vb") => openInjector({ inter
 async function order(reader: TrafficReader) {
   const capture = keepTraffic(reader);
   const startedAt = BigInt(Date.now()) * 1_000_000n;
-  await send(numberedFrames(3000));
-  await until(() => capture.frames.length === 3000);
+  await sendWithoutLoss(3000, send, () => capture.frames.length);
   const endedAt = BigInt(Date.now() + 1) * 1_000_000n;
   const counters = capture.counters();
   capture.close();
@@ -183,8 +182,7 @@ async function closeWithin(reader: TrafficReader) {
       capture.close();
     },
   });
-  await send(numberedFrames(2000));
-  await until(() => other.frames.length === 2000);
+  await sendWithoutLoss(2000, send, () => other.frames.length);
   other.close();
   capture.close();
   return { blocks, losses: [...capture.losses, ...other.losses] };

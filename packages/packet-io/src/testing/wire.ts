@@ -24,9 +24,21 @@ export function numberedFrame(
   return frame;
 }
 
-/** Frames with the numbers 0 to `count` - 1, each made when it is taken. */
-export function* numberedFrames(count: number): Generator<Uint8Array> {
-  for (let number = 0; number < count; number += 1) yield numberedFrame(number);
+/** Frames with the numbers `first` to `first + count - 1`, each made when it is taken. */
+export function* numberedFrames(count: number, first = 0): Generator<Uint8Array> {
+  for (let number = first; number < first + count; number += 1) yield numberedFrame(number);
+}
+
+/** The pair's queue has room for twice as many. */
+const PORTION_FRAMES = 500;
+
+/** Sends `numberedFrames(count)` such that the pair loses none, however late the kernel hands them over: a portion waits until the one before it arrived. */
+export async function sendWithoutLoss(count: number, send: (frames: Iterable<Uint8Array>) => Promise<void>, arrived: () => number): Promise<void> {
+  for (let first = 0; first < count; first += PORTION_FRAMES) {
+    const portion = Math.min(PORTION_FRAMES, count - first);
+    await send(numberedFrames(portion, first));
+    await until(() => arrived() === first + portion);
+  }
 }
 
 /** The number of a frame of `numberedFrame`. */
@@ -68,10 +80,10 @@ export function lostByVeth(): number {
   return Number(readFileSync("/sys/class/net/vb/statistics/tx_dropped", "latin1"));
 }
 
-/** Only what hangs takes this long. */
-const HANG_MS = 300_000;
+/** Only what hangs takes this long; less than a scenario's process is given, so that it can say what it waited for. */
+const HANG_MS = 240_000;
 
-/** Waits until something is so. @throws Error after five minutes, with what was waited for as it stands in the test. */
+/** Waits until something is so. @throws Error after four minutes, with what was waited for as it stands in the test. */
 export async function until(isSo: () => boolean): Promise<void> {
   for (const end = performance.now() + HANG_MS; !isSo(); ) {
     if (performance.now() > end) throw new Error(`did not come to be: ${isSo.toString()}`);
