@@ -18,6 +18,8 @@ const LOWER_RATES = [0.5, 0.25, 0.1];
 const LOWER_SECONDS = 5;
 /** What is on its way when the sender ends is there by then: a second is the longest that tcpdump leaves frames in the kernel. */
 const DRAIN_MS = 1500;
+/** A start is over by then: a probe's own still has work for some seconds, which is not a packet's. */
+const START_MS = 5000;
 const SETTLE_MS = 500;
 /** What runs for months has been compiled and has its memory: what comes first is not measured, though its losses count. */
 const WARM_UP = { count: 250_000, pps: 50_000 };
@@ -128,7 +130,7 @@ async function runAll(
 
 async function runOnce(start: StartCapturing, place: CapturePlace, flood: { readonly size: number; readonly count: number; readonly pps: number }): Promise<Run> {
   const capturing = await start(place);
-  await pause(SETTLE_MS);
+  await pause(START_MS);
   const warm = await send(place.namespace, { ...WARM_UP, size: flood.size });
   await pause(SETTLE_MS);
   const before = threadSeconds(capturing.pid);

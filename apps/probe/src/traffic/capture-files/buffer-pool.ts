@@ -57,7 +57,7 @@ export function createBufferPool(options: { readonly buffers: number; readonly m
     made += 1;
     return memory.subarray(memory.length - made * BUFFER_BYTES, memory.length - (made - 1) * BUFFER_BYTES);
   };
-  return countUse(options.buffers, { take: () => idle.pop() ?? make(), give: (buffer) => void idle.push(buffer), hasFree: true }, options.writer ?? createFileWriter(null, NO_DISK));
+  return countUse(options.buffers, { take: () => idle.pop() ?? make(), give: (buffer) => void idle.push(buffer), hasFree: true }, options.writer ?? createFileWriter(null));
 }
 
 /**
@@ -99,20 +99,19 @@ const RELEASE_BYTES = 8 * 1024 * 1024;
 /** It has to be on the disk for that: some seconds of traffic, asked for several times. */
 const RELEASED_BYTES = 64 * 1024 * 1024;
 
+/** A disk that takes longer than this for some buffers is slower than what comes, while all are in use. */
+const SLOW_MS = 20;
+
 /** When to go past the cache. */
 interface DiskDeps {
-  /** Whether the disk is slower than what comes: the kernel's cache takes it then, for as long as it has memory. */
-  readonly isSlow: () => boolean;
+  /** Whether all buffers are in use: the disk is slower than what comes, or this process is late. */
+  readonly isFull: () => boolean;
   readonly clock: Pick<Clock, "monotonic">;
 }
 
-/** Where nothing goes past the cache. */
-const NO_DISK: DiskDeps = { isSlow: () => true, clock: { monotonic: () => 0 } };
-
-/** @param pieces Null where the system does not write in pieces. @param deps Left out, everything goes through the cache. */
-export function createFileWriter(pieces: PieceWriter | null, { isSlow, clock }: DiskDeps = NO_DISK): FileWriter {
-  /** When each of those that are on their way past the cache began. */
-  const begun = new Set<{ readonly at: number }>();
+/** @param pieces Null where the system does not write in pieces. @param disk Left out, everything goes through the cache. */
+export function createFileWriter(pieces: PieceWriter | null, disk: DiskDeps | null = null): FileWriter {
+  const past = disk && createPastWrites(disk);
   /** What was to go past the cache may be in it after all: not every file system says so when it refuses. */
   const release = ({ handle }: WrittenFile, position: number, end: number): void => {
     if (Math.floor(end / RELEASE_BYTES) > Math.floor(position / RELEASE_BYTES)) pieces?.release(handle.fd, Math.max(0, end - RELEASED_BYTES), Math.min(end, RELEASED_BYTES));
@@ -124,20 +123,62 @@ export function createFileWriter(pieces: PieceWriter | null, { isSlow, clock }: 
       release(file, position, position + written);
       return written;
     },
-    async writePast(file, blocks, position) {
-      if (pieces === null || file.direct === null || isSlow()) return false;
+    async writePast({ handle, direct }, blocks, position) {
+      if (pieces === null || past === null || direct === null || past.isSlow()) return false;
       const octets = blocks.reduce((sum, { length }) => sum + length, 0);
-      const write = { at: clock.monotonic() };
-      begun.add(write);
-      const written = await pieces.writePast(file.direct.fd, blocks, position);
-      begun.delete(write);
+      const written = await past.time(() => pieces.writePast(direct.fd, blocks, position));
       if (written < octets) return false;
-      release(file, position, position + octets);
+      release({ handle, direct }, position, position + octets);
+      past.written(direct, octets);
       return true;
     },
-    stalledMs() {
-      const [oldest] = begun;
-      return oldest ? clock.monotonic() - oldest.at : 0;
+    stalledMs: () => past?.stalledMs() ?? 0,
+  };
+}
+
+/**
+ * So much goes past the kernel's cache before the disk is made to keep it. A disk with a cache of its own takes a gigabyte a second into that; who then waits until
+ * something is kept, as each database does at each of its writes, waits for all of it, and what is written meanwhile stands still for as long: half a second, measured.
+ */
+const KEPT_BYTES = 16 * 1024 * 1024;
+/** In this time it is kept, where the disk is well. */
+const KEPT_WITHIN_MS = 40;
+
+/** What goes past the cache, by the time that the disk takes for it. */
+function createPastWrites({ isFull, clock }: DiskDeps) {
+  /** Those that are on their way, oldest first. */
+  const begun = new Set<{ readonly at: number }>();
+  /** The last one that did not wait until the disk kept what came before. */
+  let tookMs = 0;
+  let unkept = 0;
+  let keptSince: number | null = null;
+  const stalledMs = () => {
+    const [oldest] = begun;
+    return oldest ? clock.monotonic() - oldest.at : 0;
+  };
+  const isKeeping = () => keptSince !== null && clock.monotonic() - keptSince < KEPT_WITHIN_MS;
+  const kept = () => {
+    keptSince = null;
+  };
+  return {
+    stalledMs,
+    /** Whether the kernel's cache is to take what comes, for as long as it has memory. */
+    isSlow: () => isFull() && !isKeeping() && Math.max(tookMs, stalledMs()) >= SLOW_MS,
+    async time(write: () => Promise<number>): Promise<number> {
+      const one = { at: clock.monotonic() };
+      const isAlone = keptSince === null;
+      begun.add(one);
+      const written = await write();
+      begun.delete(one);
+      if (isAlone && keptSince === null) tookMs = clock.monotonic() - one.at;
+      return written;
+    },
+    /** Nobody waits until it is kept, and nothing is asked of a disk that has more to do already. What it loses, it says to the writes that follow. */
+    written(file: FileHandle, octets: number): void {
+      unkept += octets;
+      if (unkept < KEPT_BYTES || keptSince !== null || isFull()) return;
+      [unkept, keptSince] = [0, clock.monotonic()];
+      file.datasync().then(kept, kept);
     },
   };
 }

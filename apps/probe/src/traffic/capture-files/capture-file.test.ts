@@ -61,9 +61,10 @@ describe("a capture file", () => {
 
   test("of the continuous capture goes past the kernel's cache where the disk keeps up, and has every frame in either case", async () => {
     let isSlow = false;
+    let now = 0;
     const past: boolean[] = [];
     const pieces = openPieceWriter(systemClock);
-    const writer = createFileWriter(pieces, { isSlow: () => isSlow, clock: systemClock });
+    const writer = createFileWriter(pieces, { isFull: () => isSlow, clock: { monotonic: () => (now += isSlow ? 100 : 1) } });
     const writePast: FileWriter["writePast"] = async (...written) => {
       const isPast = await writer.writePast(...written);
       past.push(isPast);

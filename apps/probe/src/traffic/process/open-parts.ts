@@ -189,8 +189,7 @@ function openMemory({ ring_megabytes, interfaces }: Begin["settings"], clock: Cl
   const pieces = openPieceWriter(clock);
   const pool = createBufferPool({ buffers: BUFFERS, memory: memory.subarray(0, bufferBytes), writer: createFileWriter(pieces) });
   const continuousPool: BufferPool = createBufferShare(pool, CONTINUOUS_BUFFERS, createFileWriter(pieces, {
-    // While all are in use, the disk is slower than what comes.
-    isSlow: () => continuousPool.inUse === CONTINUOUS_BUFFERS, clock,
+    isFull: () => continuousPool.inUse === CONTINUOUS_BUFFERS, clock,
   }));
   return { ringMemory: memory.subarray(bufferBytes), pool, continuousPool, spare: createBufferShare(pool, SPARE_BUFFERS) };
 }
