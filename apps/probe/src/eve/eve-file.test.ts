@@ -129,6 +129,21 @@ test("a file that is copied and emptied is read once, whether it grows past wher
   await reads("one", "two", "3", "four is longer than all that was there", "five");
 });
 
+test("a file that is emptied and grows beyond where it was, just when it was read, is read from its beginning", async () => {
+  writeFileSync(path, "");
+  file = followEveFile(path, {
+    saved: null, clock, log: silentLog, onPosition: () => {},
+    onLine(line) {
+      if (lines.push(line.toString()) > 1) return;
+      truncateSync(path);
+      appendFileSync(path, "two is longer than one\n");
+    },
+  });
+  await reading();
+  appendFileSync(path, "one\n");
+  await reads("one", "two is longer than one");
+});
+
 test("the beginning of a line is forgotten when the file is emptied", async () => {
   writeFileSync(path, "");
   follow();

@@ -1,9 +1,9 @@
 /** Follows a file that grows, is renamed, emptied, removed and made anew, as log files are. */
 import { existsSync } from "node:fs";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
-import { type FilePosition, holdsPosition, positionAt } from "./file-position.ts";
+import { type FilePosition, holdsPosition } from "./file-position.ts";
 import { createLineReader, type LineReader } from "./lines.ts";
-import { isFile, openAtEnd, type OpenFile, openFrom, openRenamed, statOrNull } from "./open-file.ts";
+import { isFile, moveOn, moveToBegin, openAtEnd, type OpenFile, openFrom, openRenamed, statOrNull } from "./open-file.ts";
 
 /** How following goes. */
 export interface EveFileState {
@@ -113,25 +113,28 @@ function createReader(path: string, { saved, onLine, onPosition, log }: FollowDe
     return opened;
   }
 
-  async function readAll(one: OpenFile): Promise<void> {
+  /** @returns Whether there was something. */
+  async function readPiece(one: OpenFile): Promise<boolean> {
     const { size } = await one.handle.stat();
     if (size < one.offset || (size > one.offset && !(await holdsPosition(one.handle, one.position)))) {
       log.info({ path }, "the EVE file was emptied: it is read from its beginning");
       lines.reset();
-      one.offset = 0;
-      one.position = await positionAt(one.handle, 0);
+      moveToBegin(one);
       note(one.position);
     }
-    const before = one.offset;
-    for (let count = 1; count > 0 && !closing.isAsked;) {
-      ({ bytesRead: count } = await one.handle.read({ buffer: piece, position: one.offset }));
-      if (count === 0) break;
-      one.offset += count;
-      lines.read(piece.subarray(0, count));
-      one.position = await positionAt(one.handle, one.offset - lines.pending);
-      note(one.position);
-    }
-    one.quietLooks = one.offset > before ? 0 : one.quietLooks + 1;
+    const { bytesRead } = await one.handle.read({ buffer: piece, position: one.offset });
+    if (bytesRead === 0) return false;
+    const read = piece.subarray(0, bytesRead);
+    lines.read(read);
+    moveOn(one, read, lines.pending);
+    note(one.position);
+    return true;
+  }
+
+  async function readAll(one: OpenFile): Promise<void> {
+    let hasGrown = false;
+    while (!closing.isAsked && await readPiece(one)) hasGrown = true;
+    one.quietLooks = hasGrown ? 0 : one.quietLooks + 1;
   }
 
   return {

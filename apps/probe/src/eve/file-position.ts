@@ -14,22 +14,33 @@ export const FilePosition = z.strictObject({
 });
 export type FilePosition = z.infer<typeof FilePosition>;
 
-const MARK_BYTES = 256;
+/** So many octets before a position tell whether it is still one of the file. */
+export const MARK_BYTES = 256;
 
-/** @throws As `FileHandle.read` and `stat` do. */
-export async function positionAt(file: FileHandle, offset: number): Promise<FilePosition> {
+/** @param before What lies before it in the file: `bytesBefore`. @throws As `FileHandle.stat` does. */
+export async function positionAt(file: FileHandle, offset: number, before: Uint8Array): Promise<FilePosition> {
   const { dev, ino } = await file.stat({ bigint: true });
-  return { device: String(dev), inode: String(ino), offset, mark: await markBefore(file, offset) };
+  return { device: String(dev), inode: String(ino), offset, mark: markOf(before) };
+}
+
+/** Another position of the same file. @param before What was read before it: the file may hold something else there by now. */
+export function moveTo({ device, inode }: FilePosition, offset: number, before: Uint8Array): FilePosition {
+  return { device, inode, offset, mark: markOf(before) };
+}
+
+/** @returns Up to `MARK_BYTES`. @throws As `FileHandle.read` does. */
+export async function bytesBefore(file: FileHandle, offset: number): Promise<Buffer> {
+  const length = Math.min(offset, MARK_BYTES);
+  const { bytesRead, buffer } = await file.read({ buffer: Buffer.alloc(length), position: offset - length });
+  return buffer.subarray(0, bytesRead);
 }
 
 /** Whether the position is one of this file as it is now. @throws As `FileHandle.read` and `stat` do. */
 export async function holdsPosition(file: FileHandle, { device, inode, offset, mark }: FilePosition): Promise<boolean> {
   const { dev, ino, size } = await file.stat({ bigint: true });
-  return String(dev) === device && String(ino) === inode && size >= BigInt(offset) && mark === await markBefore(file, offset);
+  return String(dev) === device && String(ino) === inode && size >= BigInt(offset) && mark === markOf(await bytesBefore(file, offset));
 }
 
-async function markBefore(file: FileHandle, offset: number): Promise<string> {
-  const length = Math.min(offset, MARK_BYTES);
-  const { bytesRead, buffer } = await file.read({ buffer: Buffer.alloc(length), position: offset - length });
-  return createHash("sha256").update(buffer.subarray(0, bytesRead)).digest("hex");
+function markOf(before: Uint8Array): string {
+  return createHash("sha256").update(before.subarray(Math.max(0, before.length - MARK_BYTES))).digest("hex");
 }

@@ -2,7 +2,7 @@
 import type { BigIntStats } from "node:fs";
 import { type FileHandle, open, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { type FilePosition, holdsPosition, positionAt } from "./file-position.ts";
+import { bytesBefore, type FilePosition, holdsPosition, MARK_BYTES, moveTo, positionAt } from "./file-position.ts";
 
 /** A file that is read. */
 export interface OpenFile {
@@ -10,6 +10,8 @@ export interface OpenFile {
   /** Behind what was read, with the beginning of a line whose end has not come. */
   offset: number;
   position: FilePosition;
+  /** Up to `MARK_BYTES` of what was read before `offset`. */
+  recent: Buffer;
   /** It begins in the middle of a line that is of no use. */
   readonly isInside: boolean;
   /** So many looks in a row it has not grown. */
@@ -23,11 +25,30 @@ const LINE_FEED = 0x0a;
 /** @throws As `FileHandle.read` and `stat` do; the handle is then closed. */
 export async function openAt(handle: FileHandle, offset: number, isInside = false): Promise<OpenFile> {
   try {
-    return { handle, offset, isInside, quietLooks: 0, position: await positionAt(handle, offset) };
+    const recent = await bytesBefore(handle, offset);
+    return { handle, offset, isInside, quietLooks: 0, recent, position: await positionAt(handle, offset, recent) };
   } catch (error) {
     await handle.close();
     throw error;
   }
+}
+
+/**
+ * Moves on behind what was read.
+ * @param pending So many octets at its end are the beginning of a line.
+ */
+export function moveOn(file: OpenFile, read: Uint8Array, pending: number): void {
+  const known = Buffer.concat([file.recent, read]);
+  file.offset += read.length;
+  // A line that is longer than this piece began before it: its beginning is the position already.
+  if (pending <= read.length) file.position = moveTo(file.position, file.offset - pending, known.subarray(0, known.length - pending));
+  file.recent = Buffer.from(known.subarray(-MARK_BYTES));
+}
+
+/** The file was emptied: it is read from its beginning. */
+export function moveToBegin(file: OpenFile): void {
+  [file.offset, file.recent] = [0, Buffer.alloc(0)];
+  file.position = moveTo(file.position, 0, file.recent);
 }
 
 /** Opens it behind what it holds: that is old. @throws As `open`. */
