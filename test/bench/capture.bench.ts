@@ -18,7 +18,7 @@ const LOWER_RATES = [0.5, 0.25, 0.1];
 const LOWER_SECONDS = 5;
 /** What is on its way when the sender ends is there by then: a second is the longest that tcpdump leaves frames in the kernel. */
 const DRAIN_MS = 1500;
-/** A start is over by then: a probe's own still has work for some seconds, which is not a packet's. */
+/** A start is over by then: a probe still does work of its own for some seconds, which no packet costs. */
 const START_MS = 5000;
 const SETTLE_MS = 500;
 /** What runs for months has been compiled and has its memory: what comes first is not measured, though its losses count. */

@@ -78,7 +78,6 @@ export function followEveFile(path: string, deps: FollowDeps): EveFile {
 
 /** What reads, look by look. */
 function createReader(path: string, { saved, onLine, onPosition, log }: FollowDeps) {
-  const piece = Buffer.alloc(PIECE_BYTES);
   const counts = { tooLong: 0, lost: 0 };
   const lines: LineReader = createLineReader(MAX_LINE_BYTES, onLine, () => (counts.tooLong += 1));
   /** Nothing of it was seen before: what it holds is old. */
@@ -86,6 +85,7 @@ function createReader(path: string, { saved, onLine, onPosition, log }: FollowDe
   let last = saved;
   let file: OpenFile | null = null;
   const closing = { isAsked: false };
+  const readAll = createPieceReader(lines, { note, isEnded: () => closing.isAsked, onEmptied: () => log.info({ path }, "the EVE file was emptied: it is read from its beginning") });
 
   function note(position: FilePosition): void {
     last = position;
@@ -113,30 +113,6 @@ function createReader(path: string, { saved, onLine, onPosition, log }: FollowDe
     return opened;
   }
 
-  /** @returns Whether there was something. */
-  async function readPiece(one: OpenFile): Promise<boolean> {
-    const { size } = await one.handle.stat();
-    if (size < one.offset || (size > one.offset && !(await holdsPosition(one.handle, one.position)))) {
-      log.info({ path }, "the EVE file was emptied: it is read from its beginning");
-      lines.reset();
-      moveToBegin(one);
-      note(one.position);
-    }
-    const { bytesRead } = await one.handle.read({ buffer: piece, position: one.offset });
-    if (bytesRead === 0) return false;
-    const read = piece.subarray(0, bytesRead);
-    lines.read(read);
-    moveOn(one, read, lines.pending);
-    note(one.position);
-    return true;
-  }
-
-  async function readAll(one: OpenFile): Promise<void> {
-    let hasGrown = false;
-    while (!closing.isAsked && await readPiece(one)) hasGrown = true;
-    one.quietLooks = hasGrown ? 0 : one.quietLooks + 1;
-  }
-
   return {
     counts,
     async look(): Promise<void> {
@@ -157,5 +133,36 @@ function createReader(path: string, { saved, onLine, onPosition, log }: FollowDe
       await file?.handle.close();
       file = null;
     },
+  };
+}
+
+/** Reads what a file has behind where it was read, piece by piece. */
+function createPieceReader(lines: LineReader, { note, isEnded, onEmptied }: {
+  readonly note: (position: FilePosition) => void; readonly isEnded: () => boolean; readonly onEmptied: () => void;
+}) {
+  const piece = Buffer.alloc(PIECE_BYTES);
+
+  /** @returns Whether there was something. */
+  async function readPiece(file: OpenFile): Promise<boolean> {
+    const { size } = await file.handle.stat();
+    if (size < file.offset || (size > file.offset && !(await holdsPosition(file.handle, file.position)))) {
+      onEmptied();
+      lines.reset();
+      moveToBegin(file);
+      note(file.position);
+    }
+    const { bytesRead } = await file.handle.read({ buffer: piece, position: file.offset });
+    if (bytesRead === 0) return false;
+    const read = piece.subarray(0, bytesRead);
+    lines.read(read);
+    moveOn(file, read, lines.pending);
+    note(file.position);
+    return true;
+  }
+
+  return async (file: OpenFile): Promise<void> => {
+    let hasGrown = false;
+    while (!isEnded() && await readPiece(file)) hasGrown = true;
+    file.quietLooks = hasGrown ? 0 : file.quietLooks + 1;
   };
 }

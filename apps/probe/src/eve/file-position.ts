@@ -42,5 +42,5 @@ export async function holdsPosition(file: FileHandle, { device, inode, offset, m
 }
 
 function markOf(before: Uint8Array): string {
-  return createHash("sha256").update(before.subarray(Math.max(0, before.length - MARK_BYTES))).digest("hex");
+  return createHash("sha256").update(before.subarray(-MARK_BYTES)).digest("hex");
 }

@@ -6,9 +6,9 @@ import { BUFFER_BYTES, createFileWriter } from "./buffer-pool.ts";
 const BLOCKS = [Buffer.alloc(BUFFER_BYTES), Buffer.alloc(BUFFER_BYTES)];
 const WRITES_OF_16_MIB = 16;
 
-/** A disk that takes each write when it is let, and keeps what it has when it is let. */
+/** A disk that takes each write when `until` is over, and keeps what it has when it is let. */
 function openDisk() {
-  const disk = { now: 0, isFull: false, asked: 0, tookMs: 1 };
+  const disk = { now: 0, isFull: false, asked: 0, tookMs: 1, until: Promise.resolve() };
   let kept = (): void => {};
   const direct = {
     fd: 7,
@@ -24,7 +24,7 @@ function openDisk() {
     write: (_file, bytes) => Promise.resolve(bytes.length),
     writePast(_file, blocks) {
       disk.now += disk.tookMs;
-      return Promise.resolve(blocks.reduce((sum, { length }) => sum + length, 0));
+      return disk.until.then(() => blocks.reduce((sum, { length }) => sum + length, 0));
     },
   };
   const writer = createFileWriter(pieces, { isFull: () => disk.isFull, clock: { monotonic: () => disk.now } });
@@ -82,4 +82,22 @@ test("what waits goes by way of the cache where the disk is slow, not where this
   await keep();
   await write();
   expect(await write()).toBe(false);
+});
+
+test("a write that waited until the disk kept what came before, and ends after that, says nothing of the disk", async () => {
+  const { disk, write, keep } = openDisk();
+  let letGo = (): void => {};
+  disk.until = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const first = write();
+  disk.until = Promise.resolve();
+  await write(WRITES_OF_16_MIB);
+  expect(disk.asked).toBe(1);
+  await keep();
+  disk.now += 30;
+  letGo();
+  expect(await first).toBe(true);
+  disk.isFull = true;
+  expect(await write()).toBe(true);
 });

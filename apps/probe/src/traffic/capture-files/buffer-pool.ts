@@ -99,9 +99,6 @@ const RELEASE_BYTES = 8 * 1024 * 1024;
 /** It has to be on the disk for that: some seconds of traffic, asked for several times. */
 const RELEASED_BYTES = 64 * 1024 * 1024;
 
-/** A disk that takes longer than this for some buffers is slower than what comes, while all are in use. */
-const SLOW_MS = 20;
-
 /** When to go past the cache. */
 interface DiskDeps {
   /** Whether all buffers are in use: the disk is slower than what comes, or this process is late. */
@@ -123,12 +120,13 @@ export function createFileWriter(pieces: PieceWriter | null, disk: DiskDeps | nu
       release(file, position, position + written);
       return written;
     },
-    async writePast({ handle, direct }, blocks, position) {
+    async writePast(file, blocks, position) {
+      const { direct } = file;
       if (pieces === null || past === null || direct === null || past.isSlow()) return false;
       const octets = blocks.reduce((sum, { length }) => sum + length, 0);
       const written = await past.time(() => pieces.writePast(direct.fd, blocks, position));
       if (written < octets) return false;
-      release({ handle, direct }, position, position + octets);
+      release(file, position, position + octets);
       past.written(direct, octets);
       return true;
     },
@@ -143,12 +141,14 @@ export function createFileWriter(pieces: PieceWriter | null, disk: DiskDeps | nu
 const KEPT_BYTES = 16 * 1024 * 1024;
 /** In this time it is kept, where the disk is well. */
 const KEPT_WITHIN_MS = 40;
+/** A disk that takes longer than this for some buffers is slower than what comes, while all are in use. */
+const SLOW_MS = 20;
 
 /** What goes past the cache, by the time that the disk takes for it. */
 function createPastWrites({ isFull, clock }: DiskDeps) {
-  /** Those that are on their way, oldest first. */
-  const begun = new Set<{ readonly at: number }>();
-  /** The last one that did not wait until the disk kept what came before. */
+  /** Those that are on their way, oldest first; one that is not alone waits until the disk keeps what came before. */
+  const begun = new Set<{ readonly at: number; isAlone: boolean }>();
+  /** The last one that was alone. */
   let tookMs = 0;
   let unkept = 0;
   let keptSince: number | null = null;
@@ -165,12 +165,11 @@ function createPastWrites({ isFull, clock }: DiskDeps) {
     /** Whether the kernel's cache is to take what comes, for as long as it has memory. */
     isSlow: () => isFull() && !isKeeping() && Math.max(tookMs, stalledMs()) >= SLOW_MS,
     async time(write: () => Promise<number>): Promise<number> {
-      const one = { at: clock.monotonic() };
-      const isAlone = keptSince === null;
+      const one = { at: clock.monotonic(), isAlone: keptSince === null };
       begun.add(one);
       const written = await write();
       begun.delete(one);
-      if (isAlone && keptSince === null) tookMs = clock.monotonic() - one.at;
+      if (one.isAlone) tookMs = clock.monotonic() - one.at;
       return written;
     },
     /** Nobody waits until it is kept, and nothing is asked of a disk that has more to do already. What it loses, it says to the writes that follow. */
@@ -178,6 +177,7 @@ function createPastWrites({ isFull, clock }: DiskDeps) {
       unkept += octets;
       if (unkept < KEPT_BYTES || keptSince !== null || isFull()) return;
       [unkept, keptSince] = [0, clock.monotonic()];
+      for (const one of begun) one.isAlone = false;
       file.datasync().then(kept, kept);
     },
   };
