@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { findFaults } from "./axe.ts";
 import { ADMIN, VIEWER, useDeployment } from "./deployment.ts";
-import { logIn, pressOn, settle } from "./pages.ts";
+import { goTo, logIn, pressOn, settle } from "./pages.ts";
 import { HOSTILE } from "./world.ts";
 
 const NAME = HOSTILE[0] ?? "";
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 
 const go = async (page: Page, key: string, title: RegExp) => {
-  for (const each of ["g", key]) await page.keyboard.press(each);
+  await goTo(page, key);
   await settle(page, title);
 };
 
