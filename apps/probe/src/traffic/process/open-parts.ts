@@ -160,7 +160,7 @@ function beginRehearsal({ begin, clock, log }: PartsDeps, pool: BufferPool, load
       await Promise.race([pause(clock, tries === 0 ? REHEARSE_AFTER_MS : REHEARSE_AGAIN_MS), stopped]);
       if (!(await calm.pace())) return;
       work.begin();
-      if (await rehearseOverload({ folder, pool, pace: async () => isCalm() && await work.pace() && isCalm() })) return;
+      if (await rehearseOverload({ folder, pool, clock, pace: async () => isCalm() && await work.pace() && isCalm() })) return;
     }
   };
   const rehearsing = rehearse().catch((error: unknown) => log.warn({ reason: describeError(error) }, "the traffic process cannot rehearse an overload"));

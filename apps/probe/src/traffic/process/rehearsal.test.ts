@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { nextTurn } from "@lanthorn/runtime";
+import { nextTurn, systemClock } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createBufferPool } from "../capture-files/buffer-pool.ts";
 import { rehearseOverload } from "./rehearsal.ts";
@@ -19,7 +19,7 @@ test("an overload is rehearsed with several files of which nothing is written, a
   const files = new Set<string>();
   let [most, written] = [0, 0];
   const isDone = await rehearseOverload({
-    folder, pool,
+    folder, pool, clock: systemClock,
     async pace() {
       await nextTurn();
       most = Math.max(most, pool.inUse);
@@ -38,7 +38,7 @@ test("a rehearsal that is stopped in the middle gives back what it was lent, and
     const pool = createBufferPool({ buffers: 4 });
     let paces = 0;
     const isDone = await rehearseOverload({
-      folder, pool,
+      folder, pool, clock: systemClock,
       async pace() {
         await nextTurn();
         paces += 1;
@@ -52,13 +52,13 @@ test("a rehearsal that is stopped in the middle gives back what it was lent, and
 test("without memory to lend it is not begun", async () => {
   const pool = createBufferPool({ buffers: 1 });
   pool.take();
-  expect(await rehearseOverload({ folder, pool, pace: () => Promise.resolve(true) })).toBe(false);
+  expect(await rehearseOverload({ folder, pool, clock: systemClock, pace: () => Promise.resolve(true) })).toBe(false);
   expect(existsSync(folder)).toBe(false);
 });
 
 test("where it has no folder everything that was lent comes back", async () => {
   const pool = createBufferPool({ buffers: 4 });
   writeFileSync(folder, "no folder");
-  await expect(rehearseOverload({ folder: join(folder, "below"), pool, pace: () => nextTurn().then(() => true) })).rejects.toThrow("ENOTDIR");
+  await expect(rehearseOverload({ folder: join(folder, "below"), pool, clock: systemClock, pace: () => nextTurn().then(() => true) })).rejects.toThrow("ENOTDIR");
   expect([pool.inUse, statSync(folder).size]).toEqual([0, 9]);
 });

@@ -31,11 +31,13 @@ const SCENES: readonly Scene[] = [
   { kernelLoad: 0, disk: "fast", blocks: 50, burst: 1 },
 ];
 /** Each on another stage: what was compiled for the only one there is is of no use to the next. */
-const TIMES = 4;
+const TIMES = 6;
 /** Of the clock of the stage; what is slow takes several of them. */
 const BLOCK_MS = 10;
 const SLOW_MS = 35;
 const STILL_MS = 60;
+/** Each time that somebody asks for it: a turn of the event loop takes longer than it may, as in a flood. */
+const ASKED_MS = 0.05;
 /** Of the machine's clock. */
 const CLOSE_MS = 2;
 
@@ -56,16 +58,20 @@ const EPOCH_SECONDS = 1_700_000_000;
  * @param deps.folder One that is removed before and afterwards.
  * @param deps.pool Lends memory: four buffers at most.
  * @param deps.pace Awaited after each block.
+ * @param deps.clock The machine's, by which every second time is played: what was compiled for another one is of no use to it.
  * @returns False where it was stopped, or nothing was lent.
  */
-export async function rehearseOverload({ folder, pool, pace }: { readonly folder: string; readonly pool: BufferPool; readonly pace: Pace }): Promise<boolean> {
+export async function rehearseOverload({ folder, pool, pace, clock }: {
+  readonly folder: string; readonly pool: BufferPool; readonly pace: Pace; readonly clock: StageClock;
+}): Promise<boolean> {
   const ringMemory = pool.take();
   if (ringMemory === null) return false;
   try {
     let goesOn = true;
     for (let time = 0; time < TIMES && goesOn; time += 1) {
       await rm(folder, { recursive: true, force: true });
-      const stage = openStage(folder, ringMemory, pool);
+      const moved = createMovedClock();
+      const stage = openStage({ folder, ringMemory, pool, moved, clock: time % 2 === 0 ? moved : clock });
       try {
         goesOn = await stage.play(pace);
       } finally {
@@ -79,9 +85,13 @@ export async function rehearseOverload({ folder, pool, pace }: { readonly folder
   }
 }
 
-function openStage(folder: string, ringMemory: Buffer, pool: BufferPool) {
-  const clock = createStageClock();
-  const disk = createStageDisk(clock);
+type StageClock = Pick<Clock, "now" | "monotonic" | "after">;
+
+/** @param deps.moved By which the disk goes. */
+function openStage({ folder, ringMemory, pool, moved, clock }: {
+  readonly folder: string; readonly ringMemory: Buffer; readonly pool: BufferPool; readonly moved: ReturnType<typeof createMovedClock>; readonly clock: StageClock;
+}) {
+  const disk = createStageDisk(moved);
   const room = createDiskRoom({ budgetBytes: 2 ** 30, free: { holds: () => true, claim: () => {}, settle: () => {}, free: () => 2 ** 30 } });
   const writer = createRingWriter({
     folder, room, clock, log: silentLog, interfaces: ["stage"], snapLength: 262_144, application: "lanthorn-probe", privacy: () => KEEP_ALL, maxBytes: () => FILE_BYTES,
@@ -99,9 +109,9 @@ function openStage(folder: string, ringMemory: Buffer, pool: BufferPool) {
         disk.takes = scene.disk;
         for (let block = 0; block < scene.blocks; block += 1) {
           for (let burst = 0; burst < scene.burst; burst += 1) bring();
-          clock.pass(BLOCK_MS);
+          moved.pass(BLOCK_MS);
           ring.tick(clock.monotonic());
-          queue.behind(() => writer.missing(0, 0, "rehearsed", "kernel"));
+          queue.behind(() => writer.missing(0, 0, "rehearsed: not read", "kernel"));
           if (!(await pace())) return false;
         }
         if (scene.disk === "fast") writer.rotate();
@@ -117,7 +127,7 @@ function openStage(folder: string, ringMemory: Buffer, pool: BufferPool) {
       });
       const isOver = () => isClosed;
       // Files are real ones: on a slow disk that takes a while.
-      for (; !isOver(); await pause(systemClock, CLOSE_MS)) clock.pass(STILL_MS);
+      for (; !isOver(); await pause(systemClock, CLOSE_MS)) moved.pass(STILL_MS);
       await closing;
     },
   };
@@ -131,7 +141,7 @@ function sinksOf(writer: RingWriter): readonly Sink[] {
     { name: "inspection", close, shed, onBlock },
     {
       name: "continuous", isDivisible: true, onBlock: writer.onBlock, isReady: writer.isReady, close: writer.close,
-      shed: (frames, _octets, interfaceId) => writer.missing(interfaceId, frames, "rehearsed", "probe"),
+      shed: (frames, _octets, interfaceId) => writer.missing(interfaceId, frames, "rehearsed: left out", "probe"),
     },
   ];
 }
@@ -160,12 +170,15 @@ function encodeBlock(): FrameBlock {
 }
 
 /** A clock that is moved by hand. */
-function createStageClock() {
+function createMovedClock() {
   let elapsed = 0.5;
   let tasks: { readonly at: number; readonly task: () => void }[] = [];
   return {
     now: () => EPOCH_SECONDS * 1000 + elapsed,
-    monotonic: () => elapsed,
+    monotonic() {
+      elapsed += ASKED_MS;
+      return elapsed;
+    },
     after(delayMs: number, task: () => void): () => void {
       const entry = { at: elapsed + delayMs, task };
       tasks.push(entry);
