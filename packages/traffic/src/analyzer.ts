@@ -81,7 +81,9 @@ export function createAnalyzer({ random, onFlow, onMessage, watch = null, endedA
   const defragmenter = createDefragmenter({ ...FRAGMENT_LIMITS, ...limits.fragments }, random);
   const { walk, packets, notIp, notUnderstood } = createPacketWalk(table, defragmenter);
   const facts = new PacketFacts();
-  let [frames, octets, plainPackets, expiredAt] = [0, 0, 0, 0];
+  // Beyond 2^30 V8 makes an object of each number that a variable of a closure is given, and none of a property's.
+  const sums = { frames: 0, octets: 0, plainPackets: 0 };
+  let expiredAt = 0;
 
   function expire(at: number): boolean {
     expiredAt = at;
@@ -90,9 +92,9 @@ export function createAnalyzer({ random, onFlow, onMessage, watch = null, endedA
   }
 
   function begin(wireLength: number, at: number): void {
-    frames += 1;
-    table.watched.frameNumber = frames;
-    octets += wireLength;
+    sums.frames += 1;
+    table.watched.frameNumber = sums.frames;
+    sums.octets += wireLength;
     if (at - expiredAt >= EXPIRE_EVERY_MICROSECONDS || expiredAt - at > MAX_BACK_MICROSECONDS) expire(at);
   }
 
@@ -107,7 +109,7 @@ export function createAnalyzer({ random, onFlow, onMessage, watch = null, endedA
       begin(wireLength, atMicroseconds);
       const sourceAt = readPlainPacket(facts, memory, offset, length, wireLength);
       facts.at = atMicroseconds;
-      if (sourceAt >= 0 && table.plain(facts, memory, sourceAt)) plainPackets += 1;
+      if (sourceAt >= 0 && table.plain(facts, memory, sourceAt)) sums.plainPackets += 1;
       else analyze(memory.subarray(offset, offset + length), wireLength, atMicroseconds, LINK_TYPE.ethernet);
     },
     frame(bytes, wireLength, atMicroseconds, linkType = LINK_TYPE.ethernet) {
@@ -122,7 +124,7 @@ export function createAnalyzer({ random, onFlow, onMessage, watch = null, endedA
     tick: expire,
     flush: (atMost = Number.POSITIVE_INFINITY) => table.store.flush(atMost),
     counters: () => ({
-      frames, octets, packets: packets() + plainPackets, notIp: notIp.counts(), notUnderstood: notUnderstood.counts(), flows: table.store.counters(),
+      frames: sums.frames, octets: sums.octets, packets: packets() + sums.plainPackets, notIp: notIp.counts(), notUnderstood: notUnderstood.counts(), flows: table.store.counters(),
       fragments: defragmenter.counters(), inspection: inspection && inspection.counters(),
     }),
   };

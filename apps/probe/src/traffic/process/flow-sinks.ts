@@ -100,10 +100,12 @@ export function createFlowSinks(deps: {
 /** Gives the frames of blocks to an analyzer, one by one. */
 function createFrameFeed() {
   const cursor = createFrameCursor();
-  let [isInFrame, at] = [false, 0];
+  let isInFrame = false;
+  // A variable would make an object of each time, for V8.
+  const last = { microseconds: 0 };
   return {
     /** Packet time, in seconds. */
-    at: () => at,
+    at: () => last.microseconds / 1e6,
     frame: () => (isInFrame ? cursor.bytes.subarray(cursor.offset, cursor.offset + cursor.length) : null),
     feed(block: FrameBlock, analyzer: Analyzer): void {
       isInFrame = true;
@@ -111,7 +113,7 @@ function createFrameFeed() {
       while (cursor.next()) {
         const { bytes, offset, length, wireLength, seconds, nanoseconds } = cursor;
         const microseconds = seconds * 1e6 + Math.floor(nanoseconds / 1000);
-        at = microseconds / 1e6;
+        last.microseconds = microseconds;
         analyzer.placedFrame(bytes, offset, length, wireLength, microseconds);
       }
       isInFrame = false;
