@@ -25,7 +25,7 @@ export interface OrderedWriter {
 
 /** Buffers of one file; a file that is written fast must not take all from others. */
 const MAX_QUEUED = 12;
-/** What waits is written together: each write takes a turn of the event loop, and turns are long when there is much to do. */
+/** What waits is written together: a write costs this process as much time as a hundred frames, however long it is, and takes a turn of the event loop. */
 const MAX_AT_ONCE = 3;
 /** For the same reason the next write waits in the kernel already while one is made, where it has enough to write: the disk is not to wait for us. */
 const MAX_WRITES = 2;
@@ -46,6 +46,7 @@ export function createOrderedWriter({ store, pool, pad }: { readonly store: Bloc
   /** Of the queue, from its front on: they are being written. */
   let begun = 0;
   let writes = 0;
+  let flushes = 0;
   let last: Promise<void> = Promise.resolve();
   let waiting: (() => void)[] = [];
 
@@ -64,8 +65,11 @@ export function createOrderedWriter({ store, pool, pad }: { readonly store: Bloc
     write();
   }
 
+  /** Fewer buffers than can be written at once wait for more, where there are free ones, nobody waits for these, and nobody reads the file soon. */
+  const canWait = () => pad !== null && flushes === 0 && waiting.length === 0 && pool.hasFree;
+
   function write(): void {
-    while (writes < MAX_WRITES && queue.length - begun >= (writes === 0 ? 1 : MIN_BESIDE)) last = writeNext();
+    while (writes < MAX_WRITES && queue.length - begun >= (writes > 0 ? MIN_BESIDE : canWait() ? MAX_AT_ONCE : 1)) last = writeNext();
   }
 
   function padToPage(pad: Pad): void {
@@ -97,17 +101,25 @@ export function createOrderedWriter({ store, pool, pad }: { readonly store: Bloc
       if (bytes > ROOM_BYTES) return false;
       handOver();
       const next = queue.length < MAX_QUEUED ? pool.take() : null;
+      // Perhaps this was the last free one: what has waited for more waits no longer.
+      write();
       if (next === null) return false;
       writer.buffer = next;
       return true;
     },
     async flush() {
+      flushes += 1;
       handOver();
+      write();
       await store.opened;
       while (queue.length > 0) await last;
+      flushes -= 1;
     },
     ready() {
-      return queue.length === 0 ? nextTurn() : new Promise<void>((resolve) => void waiting.push(resolve));
+      if (queue.length === 0) return nextTurn();
+      const isReady = new Promise<void>((resolve) => void waiting.push(resolve));
+      write();
+      return isReady;
     },
   };
   return writer;
