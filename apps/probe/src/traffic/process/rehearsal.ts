@@ -54,7 +54,7 @@ const EPOCH_SECONDS = 1_700_000_000;
 /**
  * Plays an overload to the code that has to withstand one, on a stage of its own: memory, queue, table of sinks and files of the continuous capture, of which
  * nothing is written. V8 compiles what is called often, as it was called until then; what has never met a full buffer, a slow disk or a second file is thrown away
- * by the first flood and interpreted for up to 0.4 s, in which half a million frames pass. To play it takes some 0.3 s of a core, by and by.
+ * by the first flood and interpreted for up to 0.4 s, in which half a million frames pass. To play it takes some 0.5 s of a core, by and by.
  * @param deps.folder One that is removed before and afterwards.
  * @param deps.pool Lends memory: four buffers at most.
  * @param deps.pace Awaited after each block.
