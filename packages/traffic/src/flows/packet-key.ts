@@ -1,7 +1,7 @@
 import { formatIp, type Frame } from "@lanthorn/packets";
 import type { FlowEnd, FlowKey } from "./flow-key.ts";
 import { ipv4Text } from "../tables/address-text.ts";
-import { type KeyIndex, IPV4_BIT, KEY_AT, NETWORK_BIT } from "../tables/key-index.ts";
+import { type KeyIndex, IPV4_BIT, KEY_AT } from "../tables/key-index.ts";
 import { int32, type PacketFacts } from "./packet-facts.ts";
 
 const VLAN_BITS = 13;
@@ -39,7 +39,7 @@ export function fillKey(key: Int32Array, facts: PacketFacts, bytes: Uint8Array, 
   if (facts.icmpKey !== -1) key[KEY_AT.ports] = facts.icmpKey;
   else if (isSourceLow) key[KEY_AT.ports] = (facts.sourcePort << 16) | facts.destinationPort;
   else key[KEY_AT.ports] = (facts.destinationPort << 16) | facts.sourcePort;
-  key[KEY_AT.protocol] = facts.protocol | (facts.isIpv4 ? IPV4_BIT : 0) | ((vlans | facts.network) === 0 ? 0 : NETWORK_BIT);
+  key[KEY_AT.protocol] = facts.protocol | (facts.isIpv4 ? IPV4_BIT : 0);
   key[KEY_AT.vlans] = vlans;
   key[KEY_AT.network] = facts.network;
   return isSourceLow;

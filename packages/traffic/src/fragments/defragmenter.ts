@@ -1,5 +1,5 @@
 import { decodeIpv6, type Frame, IP_PROTOCOL } from "@lanthorn/packets";
-import { KeyIndex, IPV4_BIT, NETWORK_BIT, KEY_AT } from "../tables/key-index.ts";
+import { KeyIndex, IPV4_BIT, KEY_AT } from "../tables/key-index.ts";
 import { IdleLists } from "../tables/idle-lists.ts";
 import { int32 } from "../flows/packet-facts.ts";
 import { Datagram, type FragmentFault } from "./datagram.ts";
@@ -158,7 +158,7 @@ function fillKey(key: Int32Array, frame: Frame, protocol: number, identification
     key[KEY_AT.high + word] = word < words ? int32(frame.bytes, frame.sourceIpOffset + frame.ipLength + word * 4) : 0;
   }
   key[KEY_AT.ports] = identification;
-  key[KEY_AT.protocol] = protocol | NETWORK_BIT;
+  key[KEY_AT.protocol] = protocol;
   key[KEY_AT.vlans] = frame.vlanTags[0]?.vlanId ?? -1;
   key[KEY_AT.network] = network;
 }

@@ -123,13 +123,13 @@ export class KeyIndex {
     }
   }
 
-  /** HalfSipHash-1-3 over the words; those that are always 0 are left out, for IPv4, and where there is neither VLAN nor network: the protocol's word says so. */
+  /** HalfSipHash-1-3 over the words; left out are those of IPv6 for IPv4, as the protocol's word tells the two apart, and VLANs and network where both are 0. */
   private hashKey(): number {
     const { key } = this;
     let [v0, v1, v2, v3] = [this.seedLow, this.seedHigh, 0x6c796765 ^ this.seedLow, 0x74656462 ^ this.seedHigh];
-    const protocol = key[KEY_AT.protocol] as number;
-    const step = (protocol & IPV4_BIT) === 0 ? 1 : 4;
-    const words = (protocol & NETWORK_BIT) === 0 ? KEY_AT.vlans : KEY_WORDS;
+    const isIpv4 = ((key[KEY_AT.protocol] as number) & IPV4_BIT) !== 0;
+    const step = isIpv4 ? 4 : 1;
+    const words = ((key[KEY_AT.vlans] as number) | (key[KEY_AT.network] as number)) === 0 ? KEY_AT.vlans : KEY_WORDS;
     for (let at = 0; at < words + 3; at += at < KEY_AT.ports ? step : 1) {
       const word = at < words ? (key[at] as number) : 0;
       if (at === words) v2 ^= 0xff;
@@ -152,5 +152,3 @@ export class KeyIndex {
 
 /** Of the protocol's word: the addresses are IPv4. */
 export const IPV4_BIT = 0x100;
-/** Of the protocol's word: there are VLANs, or a virtual network. */
-export const NETWORK_BIT = 0x200;

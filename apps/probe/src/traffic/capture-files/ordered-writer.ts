@@ -65,30 +65,27 @@ export function createOrderedWriter({ store, pool, pad }: { readonly store: Bloc
     write();
   }
 
-  /** Fewer buffers than can be written at once wait for more, where there are free ones, nobody waits for these, and nobody reads the file soon. */
-  const canWait = () => pad !== null && flushes === 0 && waiting.length === 0 && pool.hasFree;
+  /** Of the buffers for which a write is begun. Some wait for more, where there are free ones, nobody waits for these, and nobody reads the file soon. */
+  function fewest(): number {
+    if (writes > 0) return MIN_BESIDE;
+    return pad !== null && flushes === 0 && waiting.length === 0 && pool.hasFree ? MAX_AT_ONCE : 1;
+  }
 
   function write(): void {
-    while (writes < MAX_WRITES && queue.length - begun >= (writes > 0 ? MIN_BESIDE : canWait() ? MAX_AT_ONCE : 1)) last = writeNext();
+    while (writes < MAX_WRITES && queue.length - begun >= fewest()) last = writeNext();
   }
 
-  function padToPage(pad: Pad): void {
-    const octets = (PAGE_OCTETS - ((writer.begin + writer.at) % PAGE_OCTETS)) % PAGE_OCTETS;
-    if (octets === 0) return;
-    const whole = octets < MIN_PADDING_OCTETS ? octets + PAGE_OCTETS : octets;
-    pad(writer.buffer, writer.at, whole);
-    writer.at += whole;
-  }
-
+  /** What was handed over goes with the next `write`. */
   function handOver(): void {
     if (writer.buffer === NO_BUFFER) return;
-    if (pad !== null && writer.at >= MIN_PADDED_BYTES) padToPage(pad);
+    const padding = pad !== null && writer.at >= MIN_PADDED_BYTES ? paddingAt(writer.begin + writer.at) : 0;
+    if (padding > 0) pad?.(writer.buffer, writer.at, padding);
+    writer.at += padding;
     if (writer.at === 0) pool.give(writer.buffer);
     else queue.push({ buffer: writer.buffer, length: writer.at });
     writer.begin += writer.at;
     writer.buffer = NO_BUFFER;
     writer.at = 0;
-    write();
   }
 
   const writer = {
@@ -101,7 +98,7 @@ export function createOrderedWriter({ store, pool, pad }: { readonly store: Bloc
       if (bytes > ROOM_BYTES) return false;
       handOver();
       const next = queue.length < MAX_QUEUED ? pool.take() : null;
-      // Perhaps this was the last free one: what has waited for more waits no longer.
+      // After it: where this was the last free one, nothing waits for more.
       write();
       if (next === null) return false;
       writer.buffer = next;
@@ -123,4 +120,10 @@ export function createOrderedWriter({ store, pool, pad }: { readonly store: Bloc
     },
   };
   return writer;
+}
+
+/** @returns How much padding it takes from there to the end of a page of the file; 0 where one ends there. */
+function paddingAt(position: number): number {
+  const octets = (PAGE_OCTETS - (position % PAGE_OCTETS)) % PAGE_OCTETS;
+  return octets > 0 && octets < MIN_PADDING_OCTETS ? octets + PAGE_OCTETS : octets;
 }

@@ -70,8 +70,7 @@ export async function rehearseOverload({ folder, pool, pace, clock }: {
     let goesOn = true;
     for (let time = 0; time < TIMES && goesOn; time += 1) {
       await rm(folder, { recursive: true, force: true });
-      const moved = createMovedClock();
-      const stage = openStage({ folder, ringMemory, pool, moved, clock: time % 2 === 0 ? moved : clock });
+      const stage = openStage({ folder, ringMemory, pool, given: time % 2 === 0 ? null : clock });
       try {
         goesOn = await stage.play(pace);
       } finally {
@@ -87,10 +86,12 @@ export async function rehearseOverload({ folder, pool, pace, clock }: {
 
 type StageClock = Pick<Clock, "now" | "monotonic" | "after">;
 
-/** @param deps.moved By which the disk goes. */
-function openStage({ folder, ringMemory, pool, moved, clock }: {
-  readonly folder: string; readonly ringMemory: Buffer; readonly pool: BufferPool; readonly moved: ReturnType<typeof createMovedClock>; readonly clock: StageClock;
+/** @param deps.given By which all goes but the disk; null for the same as the disk's, which is moved by hand. */
+function openStage({ folder, ringMemory, pool, given }: {
+  readonly folder: string; readonly ringMemory: Buffer; readonly pool: BufferPool; readonly given: StageClock | null;
 }) {
+  const moved = createMovedClock();
+  const clock = given ?? moved;
   const disk = createStageDisk(moved);
   const room = createDiskRoom({ budgetBytes: 2 ** 30, free: { holds: () => true, claim: () => {}, settle: () => {}, free: () => 2 ** 30 } });
   const writer = createRingWriter({
