@@ -16,15 +16,22 @@ interface Sent {
 /** Connections that stay open: tests make thousands of calls one after the other, and `fetch` takes twice as long for each. */
 const agent = new Agent({ keepAlive: true });
 
-/** Makes a call over HTTP, once more where the server has ended a connection that was idle just as it was used again. */
-export async function exchange(url: string, sent: Sent): Promise<Exchanged> {
+/** What the use of a connection fails with that the server has ended. */
+const ENDED: ReadonlySet<string | undefined> = new Set(["ECONNRESET", "EPIPE"]);
+const TRIES = 5;
+
+/**
+ * Makes a call over HTTP, again where the server has ended a connection that was idle just as it was used again, or one whose body still
+ * came half a second after its refusal: on a busy machine a client of one megabyte is that slow.
+ */
+export async function exchange(url: string, sent: Sent, tries = TRIES): Promise<Exchanged> {
   return exchangeOnce(url, sent).catch((error: unknown) => {
-    if (error instanceof StaleConnection) return exchangeOnce(url, sent);
+    if (error instanceof EndedConnection && tries > 1) return exchange(url, sent, tries - 1);
     throw error;
   });
 }
 
-class StaleConnection extends Error {}
+class EndedConnection extends Error {}
 
 function exchangeOnce(url: string, { method, headers, body }: Sent): Promise<Exchanged> {
   return new Promise((resolve, reject) => {
@@ -40,7 +47,7 @@ function exchangeOnce(url: string, { method, headers, body }: Sent): Promise<Exc
     });
     sent.on("error", (error: NodeJS.ErrnoException) => {
       // A refusal may come before all of a body is sent.
-      if (!isAnswered) reject(sent.reusedSocket && error.code === "ECONNRESET" ? new StaleConnection() : error);
+      if (!isAnswered) reject(ENDED.has(error.code) ? new EndedConnection(error.message, { cause: error }) : error);
     });
     sent.end(body);
   });
