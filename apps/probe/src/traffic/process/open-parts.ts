@@ -158,6 +158,7 @@ function beginRehearsal({ begin, clock, log }: PartsDeps, pool: BufferPool, load
   const rehearse = async (): Promise<void> => {
     for (let tries = 0; tries < REHEARSALS; tries += 1) {
       await Promise.race([pause(clock, tries === 0 ? REHEARSE_AFTER_MS : REHEARSE_AGAIN_MS), stopped]);
+      calm.begin();
       if (!(await calm.pace())) return;
       work.begin();
       if (await rehearseOverload({ folder, pool, clock, pace: async () => isCalm() && await work.pace() && isCalm() })) return;
