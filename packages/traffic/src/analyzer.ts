@@ -39,8 +39,12 @@ export interface Analyzer {
    * @param linkType Ethernet unless given.
    */
   frame(bytes: Uint8Array, wireLength: number, atMicroseconds: number, linkType?: number): void;
-  /** The same for an Ethernet frame that lies in longer memory: most need no view of their own. */
-  placedFrame(memory: Uint8Array, offset: number, length: number, wireLength: number, atMicroseconds: number): void;
+  /**
+   * The same for an Ethernet frame that lies in longer memory: most need no view of their own.
+   * @returns The number of its flow, which no other one of this analyzer has, where the frame has nothing but a packet of TCP or UDP in IPv4 of
+   * a flow that was there before, without tags and tunnels: both addresses, the protocol and both ports are the flow's. 0 for any other frame.
+   */
+  placedFrame(memory: Uint8Array, offset: number, length: number, wireLength: number, atMicroseconds: number): number;
   /** What is done from the next frame on, while the flows go on: see `FlowLook`. */
   look(how: FlowLook): void;
   /** Ends what is idle; call it when no frames come. Frames do the same by their own times. @returns False where it is to be called again: see `endedAtOnce`. */
@@ -109,8 +113,10 @@ export function createAnalyzer({ random, onFlow, onMessage, watch = null, endedA
       begin(wireLength, atMicroseconds);
       const sourceAt = readPlainPacket(facts, memory, offset, length, wireLength);
       facts.at = atMicroseconds;
-      if (sourceAt >= 0 && table.plain(facts, memory, sourceAt)) sums.plainPackets += 1;
+      const flowNumber = sourceAt < 0 ? 0 : table.plain(facts, memory, sourceAt);
+      if (flowNumber > 0) sums.plainPackets += 1;
       else analyze(memory.subarray(offset, offset + length), wireLength, atMicroseconds, LINK_TYPE.ethernet);
+      return flowNumber;
     },
     frame(bytes, wireLength, atMicroseconds, linkType = LINK_TYPE.ethernet) {
       begin(wireLength, atMicroseconds);

@@ -41,9 +41,9 @@ export interface FlowTable {
   /**
    * Counts a packet of a flow that is known, and of which nothing but its sums is wanted.
    * @param facts As `readPlainPacket` fills it.
-   * @returns False where `packet` is to do it: nothing was counted.
+   * @returns The flow's number, from 1 on; 0 where `packet` is to do it: nothing was counted.
    */
-  plain(facts: PacketFacts, bytes: Uint8Array, sourceIpOffset: number): boolean;
+  plain(facts: PacketFacts, bytes: Uint8Array, sourceIpOffset: number): number;
   readonly store: FlowStore;
   /** The packet that is watched; its frame is counted by who hands frames in. */
   readonly watched: WatchedPacket;
@@ -87,10 +87,10 @@ export function createFlowTable(options: {
     },
     plain(facts, bytes, sourceIpOffset) {
       const flow = store.findPlain(facts, bytes, sourceIpOffset);
-      if (flow === null || facts.at - flow.startedAt > activeMicroseconds || (isInspecting && !flow.isInspected)) return false;
+      if (flow === null || facts.at - flow.startedAt > activeMicroseconds || (isInspecting && !flow.isInspected)) return 0;
       facts.isFromOriginator = store.isFromOriginator(flow);
       const side = facts.isFromOriginator ? flow.originator : flow.responder;
-      if (side.packets === 0) return false;
+      if (side.packets === 0) return 0;
       track(flow, side, facts);
       store.touch(flow);
       if (!isInspecting) passOver(flow);
@@ -98,7 +98,7 @@ export function createFlowTable(options: {
         watched.fillPlain(facts, bytes, sourceIpOffset - SOURCE_AT);
         watching.hand(flow, watching.open);
       } else if (flow.watch !== null) endWatch(flow);
-      return true;
+      return flow.number;
     },
     packet(facts, frame, way) {
       const flow = flowOf(facts, frame, way);

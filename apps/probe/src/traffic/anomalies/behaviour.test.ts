@@ -19,6 +19,7 @@ import { createOwnNetworks } from "./own-networks.ts";
 import { AnomalySettings } from "./settings.ts";
 import { createSiteDevices } from "./site-devices.ts";
 import { readStateFile, writeStateFile } from "./state-file.ts";
+import { createFlowNumbers } from "../ring/flow-numbers.ts";
 
 const DAY = 86_400;
 let dataDir: string;
@@ -37,7 +38,7 @@ async function openSite(settings: Partial<AnomalySettings> = {}) {
     settings: AnomalySettings.parse(settings), dataDir, accepted: undefined, isInside: createHomeNetworks([], () => []), clock, log: { ...silentLog, warn: (facts: object) => remarks.push(facts), error: (facts: object) => problems.push(facts) },
     say: (_, data) => said.push(FoundAnomaly.parse(data)) > 0,
   });
-  const { sinks: [flows] } = createFlowSinks({ behaviour, random: Math.random, clock, watch: { watch: () => null, count: () => undefined }, onMessage: () => undefined });
+  const { sinks: [flows] } = createFlowSinks({ numbers: createFlowNumbers(), behaviour, random: Math.random, clock, watch: { watch: () => null, count: () => undefined }, onMessage: () => undefined });
   const see = (frames: readonly BlockFrame[]) => {
     flows.onBlock(encodeFrameBlock(frames), 0);
     clock.jump((frames.at(-1)?.seconds ?? 0) * 1000 - clock.now());

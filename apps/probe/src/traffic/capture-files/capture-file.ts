@@ -9,7 +9,6 @@ import type { InterfaceCounters } from "./counters.ts";
 import type { DiskRoom } from "./disk-room.ts";
 import { type CaptureFileFacts, partPath, removeCaptureFile, writeNote } from "./facts.ts";
 import { createContents, type FileContents } from "./file-contents.ts";
-import { createFlowKeyReader } from "./summary/flow-keys.ts";
 import { cleanComment, createFrameGaps } from "./frame-gaps.ts";
 import type { FrameView } from "@lanthorn/packet-io";
 import { createOrderedWriter } from "./ordered-writer.ts";
@@ -45,10 +44,11 @@ export interface CaptureFile {
   /**
    * Takes a frame, which is copied. Never throws and never waits.
    * @param comment Of the frame, at most 1,000 characters.
+   * @param flow By which the flow table knows the frame's flow; 0, unless given, where it does not.
    * @returns `busy` while all buffers wait for the disk: wait for `ready`, or do without the frame and say so with `missing`. `full` when
    * nothing more is taken: the file is as long as it may be, the budget is spent, the disk has no room, or it failed.
    */
-  add(frame: FrameView, interfaceId: number, comment?: string): "added" | "busy" | "full";
+  add(frame: FrameView, interfaceId: number, comment?: string, flow?: number): "added" | "busy" | "full";
   /** Frames that belong here and are not, 0 for an unknown number. The next frame of the interface gets a comment that says so, or its statistics at the end. */
   missing(interfaceId: number, frames: number, why: string): void;
   /** From the next frame on this is left out too, and its comment says so. What a file does without it keeps doing without. */
@@ -75,8 +75,7 @@ export interface CaptureFile {
 export function openCaptureFile(options: CaptureFileOptions): CaptureFile {
   const { folder, id, interfaces, room, clock } = options;
   const privacy = createFilePrivacy(options);
-  const keys = createFlowKeyReader(interfaces[0]?.linkType);
-  const contents = createContents({ isSummed: options.about !== null });
+  const contents = createContents({ isSummed: options.about !== null, linkType: interfaces[0]?.linkType });
   const gaps = createFrameGaps(interfaces.length);
   const isPadded = options.about === null;
   const trailerBytes = TRAILER_BYTES * interfaces.length;
@@ -101,7 +100,7 @@ export function openCaptureFile(options: CaptureFileOptions): CaptureFile {
     return true;
   }
 
-  function add(frame: FrameView, interfaceId: number, text?: string): "added" | "busy" | "full" {
+  function add(frame: FrameView, interfaceId: number, text?: string, flow = 0): "added" | "busy" | "full" {
     if (isFull || store.fault !== null || !gaps.has(interfaceId)) return "full";
     const facts = gaps.factsOf(interfaceId, privacy.comment(text));
     const kept = Math.min(privacy.keptLength(frame), interfaces[interfaceId]?.snapLength ?? 0);
@@ -112,7 +111,7 @@ export function openCaptureFile(options: CaptureFileOptions): CaptureFile {
     }
     if (!putHeader() || !writer.reserve(most)) return store.fault === null ? "busy" : "full";
     const end = pcapng.writeRecord(writer.buffer, writer.at, kept < frame.length ? cutTo(frame, kept) : frame, facts);
-    contents.add(frame, keys.key, keys.read(frame), writer.begin + writer.at);
+    contents.add(frame, writer.begin + writer.at, flow);
     writer.at = end;
     file.bytes = writer.begin + end;
     gaps.written(interfaceId);

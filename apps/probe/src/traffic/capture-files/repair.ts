@@ -8,7 +8,6 @@ import { nextTurn } from "@lanthorn/runtime";
 import { type CaptureFileFacts, type CaptureNote, filePath, inParts, isWithoutFile, partPath, readNote, removeCaptureFile, writeNote } from "./facts.ts";
 import { createContents, type FileContents } from "./file-contents.ts";
 import type { Pace } from "../paced-work.ts";
-import { createFlowKeyReader } from "./summary/flow-keys.ts";
 import { type FileRead, readOwnFile } from "./own-file-reader.ts";
 
 /** A file, read from end to end. */
@@ -36,9 +35,8 @@ export async function readFileContents(path: string, pace: Pace = keepOn): Promi
 
 async function readContents(file: FileHandle, pace: Pace): Promise<ReadContents> {
   const contents = createContents();
-  const keys = createFlowKeyReader();
   const read = await readOwnFile(file, {
-    onPacket: (frame) => contents.add(frame, keys.key, keys.read(frame), frame.position),
+    onPacket: (frame) => contents.add(frame, frame.position),
     chunkBytes: CHUNK_BYTES,
     async afterChunk() {
       if (!(await pace())) throw STOPPED;

@@ -8,6 +8,7 @@ import { filePath, partPath } from "../capture-files/facts.ts";
 import { type FilePart, partOf } from "../capture-files/file-places.ts";
 import type { CapturePrivacy } from "../capture-files/privacy.ts";
 import type { Gap } from "../messages.ts";
+import type { FlowNumbers } from "../ring/flow-numbers.ts";
 import type { Sink } from "../sinks.ts";
 import { createFileIndex, factsOf } from "./file-index.ts";
 import { createRingFiles, readRingFolder, type RingFile, type RingFiles } from "./ring-files.ts";
@@ -68,11 +69,12 @@ const MIN_FILES = 8;
 /**
  * Reads what is on the disk, and begins. The first frames are written while old files are still being read.
  * @param deps.load How much there is to do, 0 to 1: while it is high, the index waits.
+ * @param deps.flowsOf What the flow table knows of a block: nothing unless given.
  */
 export async function openContinuous(deps: {
   readonly settings: ContinuousSettings; readonly dataDir: string; readonly interfaces: readonly string[]; readonly snapLength: number;
   readonly application: string; readonly gap?: Gap | null; readonly pool: BufferPool; readonly spare: BufferPool; readonly free: FreeSpace; readonly privacy: () => CapturePrivacy;
-  readonly load: () => number; readonly clock: Pick<Clock, "now" | "monotonic" | "after">; readonly log: Pick<Log, "warn" | "error">;
+  readonly flowsOf?: FlowNumbers["of"]; readonly load: () => number; readonly clock: Pick<Clock, "now" | "monotonic" | "after">; readonly log: Pick<Log, "warn" | "error">;
 }): Promise<ContinuousCapture> {
   const { settings, free, log } = deps;
   const folder = join(deps.dataDir, "captures", "continuous");
@@ -101,7 +103,7 @@ export async function openContinuous(deps: {
     },
   });
   const writer = createRingWriter({
-    ...deps, folder, room, fileMs: settings.file_seconds * 1000,
+    ...deps, folder, room, flowsOf: deps.flowsOf ?? (() => null), fileMs: settings.file_seconds * 1000,
     maxBytes() {
       const there = Math.min(budgetBytes - indexBytes, room.usedBytes + Math.max(0, free.free() - extraFloorBytes));
       return Math.min(settings.file_megabytes * MEBI, Math.floor(there / MIN_FILES));

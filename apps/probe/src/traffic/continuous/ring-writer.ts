@@ -2,6 +2,7 @@ import { createFrameCursor, type FrameBlock } from "@lanthorn/packet-io";
 import { createBackoff } from "@lanthorn/runtime";
 import type { BufferPool } from "../capture-files/buffer-pool.ts";
 import type { CaptureFile } from "../capture-files/capture-file.ts";
+import type { FlowNumbers } from "../ring/flow-numbers.ts";
 import { createFileSequence, type FileSequenceDeps, type OpenFile } from "./file-sequence.ts";
 
 /** Writes one file after the other, without waiting for the disk. */
@@ -38,8 +39,14 @@ const BACK_FIRST_MS = 200;
 const BACK_LONGEST_MS = 60_000;
 const SOON_MS = 60_000;
 
-/** @param deps.fileMs A file ends when it is so old. @param deps.spare From which files are written, through the kernel's cache, while the disk stands still. */
-export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: number; readonly pool: BufferPool; readonly spare: BufferPool }): RingWriter {
+/**
+ * @param deps.fileMs A file ends when it is so old.
+ * @param deps.spare From which files are written, through the kernel's cache, while the disk stands still.
+ * @param deps.flowsOf What the flow table knows of a block.
+ */
+export function createRingWriter(
+  deps: FileSequenceDeps & { readonly fileMs: number; readonly pool: BufferPool; readonly spare: BufferPool; readonly flowsOf: FlowNumbers["of"] },
+): RingWriter {
   const { clock } = deps;
   const cursor = createFrameCursor();
   const files = createFileSequence(deps);
@@ -63,9 +70,9 @@ export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: num
   }
 
   /** @returns Whether the frame at the cursor is in a file; a file that takes no more ends, and the next one takes it. */
-  function take(interfaceId: number): boolean {
+  function take(interfaceId: number, flow: number): boolean {
     for (let open = files.current ?? begin(), tries = 0; open && tries < 2; open = begin(), tries += 1) {
-      const added = open.file.add(cursor, interfaceId);
+      const added = open.file.add(cursor, interfaceId, undefined, flow);
       if (added === "added") open.counts.added(interfaceId, 1);
       if (added !== "full") return added === "added";
       files.rotate();
@@ -87,9 +94,10 @@ export function createRingWriter(deps: FileSequenceDeps & { readonly fileMs: num
     },
     unfinished: () => [...files.ending(), ...(files.current ? [files.current.file] : [])],
     onBlock(block, interfaceId) {
+      const flows = deps.flowsOf(block);
       cursor.start(block);
       let lost = block.frames;
-      while (cursor.next() && take(interfaceId)) lost -= 1;
+      while (cursor.next() && take(interfaceId, flows === null ? 0 : flows[block.frames - lost] ?? 0)) lost -= 1;
       dropped += lost;
       if (lost > 0) missing(interfaceId, lost, "the disk was too slow, or had no room", "probe");
     },

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { EPOCH_SECONDS } from "../capture-files/testing/frames.ts";
 import { NO_BEHAVIOUR } from "../anomalies/behaviour.ts";
 import { createFlowSinks } from "./flow-sinks.ts";
+import { createFlowNumbers } from "../ring/flow-numbers.ts";
 
 const [client, server] = [Uint8Array.of(10, 0, 0, 7), Uint8Array.of(10, 0, 0, 1)];
 const MAC = Uint8Array.of(2, 0, 0, 0, 0, 1);
@@ -19,7 +20,7 @@ function segment(port: number, text: string, at: number): Uint8Array {
 }
 
 test("what is read in conversations, and which are given up, is counted on while inspection is left out and comes back", () => {
-  const { sinks: [flows, inspection], state } = createFlowSinks({ behaviour: NO_BEHAVIOUR, onMessage: () => undefined, random: Math.random, clock: createFakeClock(EPOCH_SECONDS * 1000), watch: { watch: () => null, count: () => undefined } });
+  const { sinks: [flows, inspection], state } = createFlowSinks({ numbers: createFlowNumbers(), behaviour: NO_BEHAVIOUR, onMessage: () => undefined, random: Math.random, clock: createFakeClock(EPOCH_SECONDS * 1000), watch: { watch: () => null, count: () => undefined } });
   const see = (bytes: Uint8Array) => {
     const block = encodeFrameBlock([{ bytes, seconds: EPOCH_SECONDS, nanoseconds: 0 }]);
     flows.onBlock(block, 0);
@@ -46,7 +47,7 @@ test("what is read in conversations, and which are given up, is counted on while
 function openMany() {
   const turns: (() => void)[] = [];
   let now = EPOCH_SECONDS * 1000;
-  const { sinks: [flows, inspection], state } = createFlowSinks({ behaviour: NO_BEHAVIOUR, onMessage: () => undefined, watch: { watch: () => null, count: () => undefined }, random: Math.random, clock: { now: () => now, after: (_, task) => (turns.push(task), () => {}) } });
+  const { sinks: [flows, inspection], state } = createFlowSinks({ numbers: createFlowNumbers(), behaviour: NO_BEHAVIOUR, onMessage: () => undefined, watch: { watch: () => null, count: () => undefined }, random: Math.random, clock: { now: () => now, after: (_, task) => (turns.push(task), () => {}) } });
   const see = (ports: readonly number[]) => flows.onBlock(encodeFrameBlock(ports.map((port) => ({ bytes: segment(port, "x", 0), seconds: now / 1000, nanoseconds: 0 }))), 0);
   see(Array.from({ length: 1000 }, (_, index) => 1024 + index));
   expect(state()).toMatchObject({ open: 1000, ended: 0 });

@@ -3,6 +3,7 @@ import { createFrameCursor, type FrameBlock } from "@lanthorn/packet-io";
 import { type Analyzer, type AnalyzerOptions, createAnalyzer, type FlowRecord, type OpenFlowWatch } from "@lanthorn/traffic";
 import type { Clock } from "@lanthorn/runtime";
 import type { SiteBehaviour } from "../anomalies/behaviour.ts";
+import type { FlowNumbers } from "../ring/flow-numbers.ts";
 import type { Sink } from "../sinks.ts";
 
 /** Flows and what is said in them: two sinks, because inspection is left out before the flow table is. */
@@ -35,10 +36,10 @@ const MAX_NAME = 32;
 /** Flows that end in one turn of the event loop: one or two milliseconds of work, most of it in learning what is usual for their devices. */
 const ENDED_AT_ONCE = 64;
 
-/** What is said in flows names their services. @param deps.random From 0 to below 1. @param deps.onMessage Is given it, while inspection is not left out. */
+/** What is said in flows names their services. @param deps.random From 0 to below 1. @param deps.numbers Are given what is known of each block. @param deps.onMessage Is given it, while inspection is not left out. */
 export function createFlowSinks(deps: {
   readonly behaviour: Pick<SiteBehaviour, "onFlow" | "advance" | "seen" | "missed" | "tick">;
-  readonly random: () => number; readonly clock: Pick<Clock, "now" | "after">; readonly watch: PacketWatch;
+  readonly random: () => number; readonly clock: Pick<Clock, "now" | "after">; readonly watch: PacketWatch; readonly numbers: Pick<FlowNumbers, "begin">;
   readonly onMessage: NonNullable<AnalyzerOptions["onMessage"]>;
 }): FlowSinks {
   const { clock, behaviour } = deps;
@@ -72,7 +73,7 @@ export function createFlowSinks(deps: {
     const watch = isInspected ? deps.watch.watch() : null;
     analyzer.look({ isInspected, watch });
     if (watch !== null) deps.watch.count(block.frames, 0);
-    frames.feed(block, analyzer);
+    frames.feed(block, analyzer, deps.numbers.begin(block));
     behaviour.seen(block.frames);
     behaviour.advance(frames.at());
   }
@@ -107,14 +108,15 @@ function createFrameFeed() {
     /** Packet time, in seconds. */
     at: () => last.microseconds / 1e6,
     frame: () => (isInFrame ? cursor.bytes.subarray(cursor.offset, cursor.offset + cursor.length) : null),
-    feed(block: FrameBlock, analyzer: Analyzer): void {
+    /** @param numbers Where the numbers of their flows go. */
+    feed(block: FrameBlock, analyzer: Analyzer, numbers: Uint32Array): void {
       isInFrame = true;
       cursor.start(block);
-      while (cursor.next()) {
+      for (let index = 0; cursor.next(); index += 1) {
         const { bytes, offset, length, wireLength, seconds, nanoseconds } = cursor;
         const microseconds = seconds * 1e6 + Math.floor(nanoseconds / 1000);
         last.microseconds = microseconds;
-        analyzer.placedFrame(bytes, offset, length, wireLength, microseconds);
+        numbers[index] = analyzer.placedFrame(bytes, offset, length, wireLength, microseconds);
       }
       isInFrame = false;
     },

@@ -15,6 +15,7 @@ import { openContinuous } from "../continuous/continuous.ts";
 import { createExports } from "../export/run-export.ts";
 import type { CommandAnswer, FromProcess } from "../messages.ts";
 import { BUSY_LOAD, createPacedWork } from "../paced-work.ts";
+import { createFlowNumbers } from "../ring/flow-numbers.ts";
 import { fromMegabytes } from "../settings.ts";
 import { carryOutCommand } from "./commands.ts";
 import { createFileRooms, type FileRooms, leastBytesOf } from "./rooms/file-rooms.ts";
@@ -82,8 +83,9 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   };
   const shared = { dataDir, interfaces: settings.interfaces, snapLength: settings.snap_length, application, clock, log };
   const recordings = createRecordings({ ...shared, folder, pool, site: () => site, roomOf: rooms.forFile, onFinished });
+  const flowNumbers = createFlowNumbers();
   const continuous = settings.continuous.enabled ? await openContinuous({
-    ...shared, settings: settings.continuous, gap: begin.gaps.at(-1) ?? null, pool: continuousPool, spare, free, privacy,
+    ...shared, flowsOf: flowNumbers.of, settings: settings.continuous, gap: begin.gaps.at(-1) ?? null, pool: continuousPool, spare, free, privacy,
     // Where so many buffers wait, the disk is slow: a write of the index would wait too, and the frames with it.
     load: () => (pool.inUse < CONTINUOUS_BUFFERS ? load : 1),
   }) : null;
@@ -104,7 +106,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   const endRehearsal = continuous ? beginRehearsal(deps, continuousPool, () => load) : () => Promise.resolve();
 
   return {
-    ringMemory, behaviour,
+    ringMemory, behaviour, flowNumbers,
     open: recordings.open,
     sinks: continuous ? [continuous.sink] : [],
     problem: rooms.problem,

@@ -96,8 +96,9 @@ function openStage({ folder, ringMemory, pool, given }: {
   const room = createDiskRoom({ budgetBytes: 2 ** 30, free: { holds: () => true, claim: () => {}, settle: () => {}, free: () => 2 ** 30 } });
   const writer = createRingWriter({
     folder, room, clock, log: silentLog, interfaces: ["stage"], snapLength: 262_144, application: "lanthorn-probe", privacy: () => KEEP_ALL, maxBytes: () => FILE_BYTES,
-    fileMs: FILE_MS, onFinished: () => {}, pool: createBufferShare(pool, BUFFERS, disk), spare: createBufferShare(pool, SPARE_BUFFERS, disk.cache),
+    flowsOf: ({ offset }) => (offset === 0 ? null : flows), fileMs: FILE_MS, onFinished: () => {}, pool: createBufferShare(pool, BUFFERS, disk), spare: createBufferShare(pool, SPARE_BUFFERS, disk.cache),
   });
+  const flows = Uint32Array.from({ length: BLOCK_FRAMES }, (_, index) => index);
   let kernelLoad = 0;
   const ring = createMemoryRing({ memory: ringMemory, seconds: RING_SECONDS, onEvict: (block) => queue.leaving(block) });
   const { queue, take } = createFramePath({ ring, ringBytes: ringMemory.length, sinks: sinksOf(writer), kernelLoad: () => kernelLoad, clock, log: silentLog });

@@ -1,5 +1,6 @@
 import type { CaptureSettings } from "@lanthorn/contract/uplink";
 import type { CommandAnswer, ProcessCounters, ToProcess } from "../messages.ts";
+import type { FlowNumbers } from "../ring/flow-numbers.ts";
 import type { OpenRecording } from "../recording.ts";
 import type { SiteBehaviour } from "../anomalies/behaviour.ts";
 import type { Sink } from "../sinks.ts";
@@ -13,6 +14,8 @@ export interface TrafficParts {
   /** Flows, inspection, continuous capture: in this order. */
   readonly sinks: readonly Sink[];
   readonly behaviour: SiteBehaviour;
+  /** Filled by the flow table, read by the sinks behind it. */
+  readonly flowNumbers: FlowNumbers;
   /** Why nothing can be written; null while it can. */
   problem(): string | null;
   /** Frames that were lost because the disk was too slow. */

@@ -60,7 +60,7 @@ export function createTrafficProcess(deps: ProcessDeps): TrafficProcess {
   });
   for (const gap of gaps) evidence.addGap(gap);
   const rules: RuleEngine = openRules(deps, () => flows.frame());
-  const flows = openFlows(deps, { rules, behaviour: parts.behaviour });
+  const flows = openFlows(deps, { rules, behaviour: parts.behaviour, numbers: parts.flowNumbers });
   rules.load();
   flows.loadNames();
   const captures = createRequestedCaptures({ ...shared, settings: settings.on_demand });

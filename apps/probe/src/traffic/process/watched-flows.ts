@@ -7,6 +7,7 @@ import { createListedNames } from "../dns/listed-names.ts";
 import { toThreatMessage } from "../dns/threat-message.ts";
 import type { FromProcess, ProcessCounters, ToProcess } from "../messages.ts";
 import { createFindingRate } from "../rules/finding-rate.ts";
+import type { FlowNumbers } from "../ring/flow-numbers.ts";
 import type { RuleEngine } from "../rules/rule-engine.ts";
 import { createFlowSinks, type FlowSinks } from "./flow-sinks.ts";
 
@@ -26,7 +27,7 @@ export function openFlows(
     readonly begin: Pick<Extract<ToProcess, { kind: "begin" }>, "settings" | "data_dir">; readonly send: (message: FromProcess) => boolean; readonly clock: Clock;
     readonly random: () => number; readonly log: Pick<Log, "info" | "error">;
   },
-  { rules, behaviour }: { readonly rules: RuleEngine; readonly behaviour: SiteBehaviour },
+  { rules, behaviour, numbers }: { readonly rules: RuleEngine; readonly behaviour: SiteBehaviour; readonly numbers: FlowNumbers },
 ): WatchedFlows {
   const findings = createFindingRate<DnsFinding>({
     clock, send: (finding) => send({ kind: "dns_threat", threat: toThreatMessage(finding) }), kindOf: ({ category, campaign, clientIp }) => ({ wide: `${category} ${campaign}`, narrow: `${category} ${campaign} ${clientIp}` }),
@@ -37,7 +38,7 @@ export function openFlows(
   });
   const names = settings.enabled ? createListedNames({ dataDir, onRead: watch.useLists, log }) : null;
   const flows = createFlowSinks({
-    random, clock, watch: rules, behaviour,
+    random, clock, watch: rules, behaviour, numbers,
     onMessage(flow, message) {
       watch.onMessage(flow, message);
       behaviour.onMessage(flow, message);

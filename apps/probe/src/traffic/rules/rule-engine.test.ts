@@ -12,6 +12,7 @@ import type { Finding } from "../../intrusions/finding.ts";
 import { createFlowSinks, type FlowSinks } from "../process/flow-sinks.ts";
 import { NO_BEHAVIOUR } from "../anomalies/behaviour.ts";
 import { createRuleEngine, type RuleEngine } from "./rule-engine.ts";
+import { createFlowNumbers } from "../ring/flow-numbers.ts";
 
 const MAC = Uint8Array.of(2, 0, 0, 0, 0, 1);
 const ENDS = { source: Uint8Array.of(10, 0, 0, 7), destination: Uint8Array.of(198, 51, 100, 1) };
@@ -25,7 +26,7 @@ beforeEach(() => {
   engine = createRuleEngine({
     dataDir, homeNetworks: ["10.0.0.0/8"], frame: () => flows.frame(), send: (finding) => found.push(finding) > 0, clock: systemClock, log: silentLog,
   });
-  flows = createFlowSinks({ behaviour: NO_BEHAVIOUR, random: Math.random, clock: systemClock, watch: engine, onMessage: () => undefined });
+  flows = createFlowSinks({ numbers: createFlowNumbers(), behaviour: NO_BEHAVIOUR, random: Math.random, clock: systemClock, watch: engine, onMessage: () => undefined });
 });
 afterEach(async () => {
   await engine.close();

@@ -2,8 +2,10 @@ import { type FlowKey, hashOfKey, isKeyAt, KEY_WORDS } from "./flow-keys.ts";
 
 /** Which flows there are, in memory that never grows; nothing is counted of them. */
 export interface FlowSet {
-  /** Takes a key that may be there already. */
-  add(key: FlowKey): void;
+  /** Takes a key that may be there already. @param number By which the flow is known elsewhere, and by nothing else; 0 for none. */
+  add(key: FlowKey, number: number): void;
+  /** Whether the key of a number need not be added: it was, as far as is still known, or there is no room for it. */
+  has(number: number): boolean;
   /** Calls back for each key that is there, in no order. The key is good during the call. */
   forEach(visit: (key: FlowKey) => void): void;
   /** Whether there was room for all of them. */
@@ -19,10 +21,14 @@ const EMPTY = 0;
 export function createFlowSet({ places }: { readonly places: number }): FlowSet {
   const hashes = new Uint32Array(places);
   const keys = new Uint32Array(places * KEY_WORDS);
+  /** Of those that were added last, where the lower part of each says. */
+  const numbers = new Uint32Array(places);
   const set = {
     isWhole: true,
-    add(key: FlowKey) {
+    has: (number: number) => !set.isWhole || (number !== 0 && numbers[number & (places - 1)] === number),
+    add(key: FlowKey, number: number) {
       if (!set.isWhole) return;
+      numbers[number & (places - 1)] = number;
       const hash = hashOfKey(key) || 1;
       const first = (hash & (places / WAYS - 1)) * WAYS;
       for (let place = first; place < first + WAYS; place += 1) {
