@@ -1,6 +1,7 @@
 /** Writes frames as enhanced packet blocks into memory that there is. @see draft-ietf-opsawg-pcapng 4.3 */
 import type { ByteOrder } from "./capture-file-order.ts";
 import { ENHANCED_PACKET_BLOCK } from "./pcapng-blocks.ts";
+import type { CaptureTime } from "./pcapng-time.ts";
 import { countOption, encodeOptions, OPTION_COMMENT, type PcapngOption, textOption } from "./pcapng-options.ts";
 
 /** A frame that lies in a longer stretch of memory; `FrameCursor` of @lanthorn/packet-io is one. */
@@ -57,6 +58,7 @@ export function createPacketBlockWriter(order: ByteOrder, snapLengths: readonly 
   /** What both lie in, where they do. */
   let whole: Uint8Array | null = null;
 
+  const time = new TimeStampWriter();
   const size = (kept: number, options: number) => HEAD_OCTETS + ((kept + 3) & ~3) + options + TRAILER_OCTETS;
   const encoded = (facts: PacketFacts) => encodeOptions(optionsOf(facts, order), order);
   return {
@@ -82,7 +84,7 @@ export function createPacketBlockWriter(order: ByteOrder, snapLengths: readonly 
       target.setUint32(at, ENHANCED_PACKET_BLOCK, little);
       target.setUint32(at + 4, octets, little);
       target.setUint32(at + 8, interfaceId, little);
-      putTime(target, at + 12, frame, little);
+      time.put(target, at + 12, frame, little);
       target.setUint32(at + 20, kept, little);
       target.setUint32(at + 24, frame.wireLength, little);
       let end = at + HEAD_OCTETS;
@@ -106,14 +108,28 @@ export function createPacketBlockWriter(order: ByteOrder, snapLengths: readonly 
   };
 }
 
-/** Nanoseconds since the epoch as two halves of 32 bits: exact, and without a BigInt. */
-export function putTime(view: DataView, at: number, time: { readonly seconds: number; readonly nanoseconds: number }, little: boolean): void {
-  const front = Math.floor(time.seconds / TWO_TO_16);
-  const high = front * 1e9;
-  const highest = Math.floor(high / TWO_TO_16);
-  const low = (high - highest * TWO_TO_16) * TWO_TO_16 + (time.seconds - front * TWO_TO_16) * 1e9 + time.nanoseconds;
-  view.setUint32(at, highest + Math.floor(low / TWO_TO_32), little);
-  view.setUint32(at + 4, low, little);
+/** Writes nanoseconds since the epoch as two halves of 32 bits: exact, and without a BigInt. */
+export class TimeStampWriter {
+  private seconds = -1;
+  /** What the second comes to, which is the same for all of its frames: the upper half, and the lower one. */
+  private readonly halves = new Float64Array(2);
+
+  put(view: DataView, at: number, time: CaptureTime, little: boolean): void {
+    if (time.seconds !== this.seconds) this.begin(time.seconds);
+    const low = (this.halves[1] as number) + time.nanoseconds;
+    view.setUint32(at, (this.halves[0] as number) + (low >= TWO_TO_32 ? 1 : 0), little);
+    view.setUint32(at + 4, low, little);
+  }
+
+  private begin(seconds: number): void {
+    const front = Math.floor(seconds / TWO_TO_16);
+    const high = front * 1e9;
+    const highest = Math.floor(high / TWO_TO_16);
+    const low = (high - highest * TWO_TO_16) * TWO_TO_16 + (seconds - front * TWO_TO_16) * 1e9;
+    this.seconds = seconds;
+    this.halves[0] = highest + Math.floor(low / TWO_TO_32);
+    this.halves[1] = low % TWO_TO_32;
+  }
 }
 
 /** Four octets at a time: a view for each short frame would cost more than the copy. */

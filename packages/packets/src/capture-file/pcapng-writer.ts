@@ -4,7 +4,7 @@ import { type ByteOrder, writeU16, writeU32 } from "./capture-file-order.ts";
 import { BYTE_ORDER_MAGIC } from "./pcapng.ts";
 import { INTERFACE_DESCRIPTION_BLOCK, MIN_BLOCK_BYTES, SECTION_HEADER_BLOCK, TRAILER_BYTES } from "./pcapng-blocks.ts";
 import { countOption, encodeOptions, OPTION_COMMENT, type PcapngOption, textOption } from "./pcapng-options.ts";
-import { createPacketBlockWriter, type PacketFacts, type PlacedFrame, putTime } from "./pcapng-packet.ts";
+import { createPacketBlockWriter, type PacketFacts, type PlacedFrame, TimeStampWriter } from "./pcapng-packet.ts";
 import { OPTION_TIME_RESOLUTION } from "./pcapng-time.ts";
 import { Writer } from "../writer.ts";
 
@@ -195,7 +195,7 @@ function statisticsOptions(statistics: PcapngStatistics, order: ByteOrder): read
 
 function timeBytes(time: PcapngTime, order: ByteOrder): Uint8Array {
   const bytes = new Uint8Array(8);
-  putTime(new DataView(bytes.buffer), 0, time, order === "little");
+  new TimeStampWriter().put(new DataView(bytes.buffer), 0, time, order === "little");
   return bytes;
 }
 
