@@ -28,8 +28,8 @@ export interface BufferPool {
   give(buffer: Buffer): void;
   /** Buffers in use now. */
   readonly inUse: number;
-  /** Whether `take` gives one now. */
-  readonly hasFree: boolean;
+  /** How many `take` gives now. */
+  readonly free: number;
   /** Writes what is in buffers. */
   readonly writer: FileWriter;
 }
@@ -57,7 +57,7 @@ export function createBufferPool(options: { readonly buffers: number; readonly m
     made += 1;
     return memory.subarray(memory.length - made * BUFFER_BYTES, memory.length - (made - 1) * BUFFER_BYTES);
   };
-  return countUse(options.buffers, { take: () => idle.pop() ?? make(), give: (buffer) => void idle.push(buffer), hasFree: true }, options.writer ?? createFileWriter(null));
+  return countUse(options.buffers, { take: () => idle.pop() ?? make(), give: (buffer) => void idle.push(buffer), free: options.buffers }, options.writer ?? createFileWriter(null));
 }
 
 /**
@@ -70,7 +70,7 @@ export function createBufferShare(pool: BufferPool, buffers: number, writer = po
 }
 
 /** At most so many of what `source` has. */
-function countUse(buffers: number, source: Pick<BufferPool, "take" | "give" | "hasFree">, writer: FileWriter): BufferPool {
+function countUse(buffers: number, source: Pick<BufferPool, "take" | "give" | "free">, writer: FileWriter): BufferPool {
   let inUse = 0;
   return {
     writer,
@@ -86,8 +86,8 @@ function countUse(buffers: number, source: Pick<BufferPool, "take" | "give" | "h
     get inUse() {
       return inUse;
     },
-    get hasFree() {
-      return inUse < buffers && source.hasFree;
+    get free() {
+      return Math.min(buffers - inUse, source.free);
     },
   };
 }

@@ -59,6 +59,8 @@ export interface CaptureFile {
   flush(): Promise<void>;
   /** Length of the file once all is written. */
   readonly bytes: number;
+  /** So many more octets of blocks it takes. */
+  readonly left: number;
   /** What is in it so far. */
   readonly contents: FileContents;
   /**
@@ -130,6 +132,9 @@ export function openCaptureFile(options: CaptureFileOptions): CaptureFile {
     narrow: privacy.narrow,
     ready: writer.ready,
     bytes: header.length,
+    get left() {
+      return options.maxBytes - endBytes - file.bytes;
+    },
     async finish(counters: readonly InterfaceCounters[], lack = "") {
       isFull = true;
       await flush();

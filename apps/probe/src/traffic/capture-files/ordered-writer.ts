@@ -68,7 +68,7 @@ export function createOrderedWriter({ store, pool, pad }: { readonly store: Bloc
   /** Of the buffers for which a write is begun. Some wait for more, where there are free ones, nobody waits for these, and nobody reads the file soon. */
   function fewest(): number {
     if (writes > 0) return MIN_BESIDE;
-    return pad !== null && flushes === 0 && waiting.length === 0 && pool.hasFree ? MAX_AT_ONCE : 1;
+    return pad !== null && flushes === 0 && waiting.length === 0 && pool.free > 0 ? MAX_AT_ONCE : 1;
   }
 
   function write(): void {

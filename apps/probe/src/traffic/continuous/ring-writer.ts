@@ -30,6 +30,8 @@ export interface RingWriter {
   close(): Promise<void>;
 }
 
+/** Of the kernel's, with room for comments. */
+const MOST_OF_A_BLOCK = 272 * 1024;
 /** What is in memory is at most this old, so that a reader sees it before the file ends. */
 const FLUSH_EVERY_MS = 2000;
 /** Disks answer within some milliseconds. One that cleans up does not for a quarter of a second now and then, and the file that it is writing can be written in no other way meanwhile. */
@@ -63,21 +65,22 @@ export function createRingWriter(
     return open;
   }
 
+  const free = () => (files.current?.pool ?? deps.pool).free;
+
   function missing(interfaceId: number, frames: number, why: string, by: "kernel" | "probe"): void {
     if (!files.current) return unsaid.add(interfaceId, frames, why, by);
     files.current.file.missing(interfaceId, frames, why);
     files.current.counts.missing(interfaceId, frames, by);
   }
 
-  /** @returns Whether the frame at the cursor is in a file; a file that takes no more ends, and the next one takes it. */
-  function take(interfaceId: number, flow: number): boolean {
+  /** @returns The file that took the frame at the cursor; one that takes no more ends, and the next one takes it. Null where none did. */
+  function take(interfaceId: number, flow: number): OpenFile | null {
     for (let open = files.current ?? begin(), tries = 0; open && tries < 2; open = begin(), tries += 1) {
       const added = open.file.add(cursor, interfaceId, undefined, flow);
-      if (added === "added") open.counts.added(interfaceId, 1);
-      if (added !== "full") return added === "added";
+      if (added !== "full") return added === "added" ? open : null;
       files.rotate();
     }
-    return false;
+    return null;
   }
 
   function change(): void {
@@ -89,15 +92,29 @@ export function createRingWriter(
   return {
     missing, rotate: files.rotate,
     isReady() {
-      if (!(files.current?.pool ?? deps.pool).hasFree) change();
-      return (files.current?.pool ?? deps.pool).hasFree;
+      if (free() === 0) change();
+      // A block may go beyond the end of a buffer and of the file: it takes two buffers then.
+      if (free() < 2 && files.current && files.current.file.left < MOST_OF_A_BLOCK) files.rotate();
+      return free() > 0;
     },
     unfinished: () => [...files.ending(), ...(files.current ? [files.current.file] : [])],
     onBlock(block, interfaceId) {
       const flows = deps.flowsOf(block);
-      cursor.start(block);
-      let lost = block.frames;
-      while (cursor.next() && take(interfaceId, flows === null ? 0 : flows[block.frames - lost] ?? 0)) lost -= 1;
+      let open = files.current;
+      let [taken, counted] = [0, 0];
+      const count = () => {
+        open?.counts.added(interfaceId, taken - counted);
+        counted = taken;
+      };
+      for (cursor.start(block); cursor.next(); taken += 1) {
+        const flow = flows === null ? 0 : (flows[taken] as number);
+        if (open !== null && open.file.add(cursor, interfaceId, undefined, flow) === "added") continue;
+        count();
+        open = take(interfaceId, flow);
+        if (open === null) break;
+      }
+      count();
+      const lost = block.frames - taken;
       dropped += lost;
       if (lost > 0) missing(interfaceId, lost, "the disk was too slow, or had no room", "probe");
     },
@@ -133,7 +150,7 @@ function createWays({ pool, spare, clock }: Pick<Parameters<typeof createRingWri
   const isStill = () => pool.writer.stalledMs() >= STALL_MS;
   return {
     /** From where the next file is written. */
-    next: () => (isStill() && !pool.hasFree ? spare : pool),
+    next: () => (isStill() && pool.free === 0 ? spare : pool),
     /** Whether the next file is to be begun now; asked where this one has no buffer. */
     isOtherBetter(open: OpenFile): boolean {
       const now = clock.monotonic();
@@ -143,7 +160,7 @@ function createWays({ pool, spare, clock }: Pick<Parameters<typeof createRingWri
         backAfterMs = backoff.next();
         return true;
       }
-      if (!pool.hasFree || isStill() || now - open.openedAt < backAfterMs) return false;
+      if (pool.free === 0 || isStill() || now - open.openedAt < backAfterMs) return false;
       wentBackAt = now;
       return true;
     },

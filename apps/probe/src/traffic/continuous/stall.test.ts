@@ -43,14 +43,15 @@ function createStallingDisk(clock: Pick<Clock, "monotonic">) {
   };
 }
 
-test("the continuous capture goes on in another file while the disk stands still, and in one that goes past the cache again as soon as that is faster", async () => {
+/** A capture on such a disk, and numbered frames for it, a hundred in a block. */
+async function openScene(buffers: number, settings: Partial<ContinuousSettings>) {
   const dataDir = mkdtempSync(join(tmpdir(), "lanthorn-stall-"));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   const clock = createFakeClock(EPOCH_SECONDS * 1000);
   const disk = createStallingDisk(clock);
   const capture = await openContinuous({
-    load: () => 0, settings: ContinuousSettings.parse({ enabled: true, budget_megabytes: 64, free_floor_megabytes: 0, file_seconds: 10 }), dataDir, interfaces: ["lan0"], snapLength: 262_144, application: "test",
-    pool: createBufferPool({ buffers: 4, writer: disk.writer }), spare: createBufferPool({ buffers: 2 }), privacy: () => KEEP_ALL, clock, log: silentLog, free: createFreeSpace({ path: dataDir, floorBytes: 0 }),
+    load: () => 0, settings: ContinuousSettings.parse({ enabled: true, free_floor_megabytes: 0, ...settings }), dataDir, interfaces: ["lan0"], snapLength: 262_144, application: "test",
+    pool: createBufferPool({ buffers, writer: disk.writer }), spare: createBufferPool({ buffers: 2 }), privacy: () => KEEP_ALL, clock, log: silentLog, free: createFreeSpace({ path: dataDir, floorBytes: 0 }),
   });
   const folder = join(dataDir, "captures", "continuous");
   let sent = 0;
@@ -61,22 +62,40 @@ test("the continuous capture goes on in another file while the disk stands still
     return { bytes: udpFrame({ payload }), seconds: EPOCH_SECONDS, nanoseconds: sent };
   }));
   const isReady = () => capture.sink.isReady?.() ?? true;
-  const take = async (blocks: number) => {
-    for (let count = 0; count < blocks; count += 1) {
-      while (!isReady()) await nextTurn();
-      capture.sink.onBlock(block(), 0);
-    }
+  const bring = () => capture.sink.onBlock(block(), 0);
+  return {
+    capture, disk, clock, isReady, bring,
+    sent: () => sent,
+    parts: () => readdirSync(folder).filter((name) => name.endsWith(".part")).length,
+    async take(blocks: number) {
+      for (let count = 0; count < blocks; count += 1) {
+        while (!isReady()) await nextTurn();
+        bring();
+      }
+    },
+    /** The numbers of the frames in each file, once all are written. */
+    async close() {
+      await capture.sink.close();
+      return readdirSync(folder).filter((name) => name.endsWith(".pcapng")).toSorted()
+        .map((name) => readCapture(readFileSync(join(folder, name))).records.map(({ bytes }) => Buffer.from(bytes).readUInt32BE(42)));
+    },
   };
+}
+
+const countTo = (end: number) => Array.from({ length: end }, (_, number) => number);
+
+test("the continuous capture goes on in another file while the disk stands still, and in one that goes past the cache again as soon as that is faster", async () => {
+  const { capture, disk, clock, isReady, bring, sent, parts, take, close } = await openScene(4, { budget_megabytes: 64, file_seconds: 10 });
   await take(10);
   await capture.flush();
   disk.stall();
-  while (isReady()) capture.sink.onBlock(block(), 0);
+  while (isReady()) bring();
   await clock.advance(20);
-  expect([isReady(), readdirSync(folder).filter((name) => name.endsWith(".part")).length]).toEqual([false, 1]);
+  expect([isReady(), parts()]).toEqual([false, 1]);
   await clock.advance(30);
   expect(isReady()).toBe(true);
   await take(100);
-  const sentBeside = sent;
+  const sentBeside = sent();
   expect(capture.dropped()).toBe(0);
   disk.goOn();
   await capture.flush();
@@ -87,9 +106,21 @@ test("the continuous capture goes on in another file while the disk stands still
   await take(40);
   await capture.flush();
   expect(disk.tries()).toBeGreaterThan(tries);
-  await capture.sink.close();
-  const files = readdirSync(folder).filter((name) => name.endsWith(".pcapng")).toSorted()
-    .map((name) => readCapture(readFileSync(join(folder, name))).records.map(({ bytes }) => Buffer.from(bytes).readUInt32BE(42)));
-  expect(files.flat()).toEqual(Array.from({ length: sent }, (_, number) => number));
+  const files = await close();
+  expect(files.flat()).toEqual(countTo(sent()));
   expect(files.at(-1)?.[0]).toBeGreaterThan(sentBeside);
+});
+
+test("while buffers are few, nothing is lost of a block in which a buffer ends and the file too", async () => {
+  const { capture, disk, isReady, bring, sent, take, close } = await openScene(3, { budget_megabytes: 64, file_megabytes: 1, file_seconds: 600 });
+  for (let time = 0; time < 12; time += 1) {
+    disk.stall();
+    while (isReady()) bring();
+    disk.goOn();
+    await take(time % 5);
+  }
+  expect(capture.dropped()).toBe(0);
+  const files = await close();
+  expect(files.length).toBeGreaterThan(6);
+  expect(files.flat()).toEqual(countTo(sent()));
 });
