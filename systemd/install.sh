@@ -50,11 +50,11 @@ files() {
 for name in lanthorn:cli lanthorn-collector:collector lanthorn-probe:probe; do
   # Collector: V8 makes its space for young objects as small as 1 MB between bursts; with a thousand probes a third of the processor time
   # went into emptying it ten times a second. Probe: one thread that helps V8 instead of four, and one heap of the C library for all threads
-  # instead of one for each: 4 MB less.
+  # instead of one for each: 4 MB less; what it gives back in pieces of 16 KiB and more goes back to the system: 1.5 MB less.
   environment= flags=
   case $name in
     lanthorn-collector:*) flags="--min-semi-space-size=16 " ;;
-    lanthorn-probe:*) environment="MALLOC_ARENA_MAX=1 " flags="--v8-pool-size=1 " ;;
+    lanthorn-probe:*) environment="MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=16384 " flags="--v8-pool-size=1 " ;;
   esac
   cat >"$fresh/bin/${name%:*}" <<EOF
 #!/bin/sh

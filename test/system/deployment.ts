@@ -14,7 +14,7 @@ export const CLI = join(REPOSITORY, "apps/cli/dist/main.js");
 /** How each daemon's installed command starts Node. */
 export const NODE_SETTINGS = {
   "lanthorn-collector": { flags: ["--min-semi-space-size=16"], env: {} },
-  "lanthorn-probe": { flags: ["--v8-pool-size=1"], env: { MALLOC_ARENA_MAX: "1" } },
+  "lanthorn-probe": { flags: ["--v8-pool-size=1"], env: { MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "16384" } },
 } as const;
 
 /** A collector that runs, and a client that is logged in to it as admin. */

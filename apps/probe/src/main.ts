@@ -143,7 +143,7 @@ function checkConfiguration(): void {
 async function run(replay: { readonly path: string; readonly exitWhenDrained: boolean } | null): Promise<void> {
   const settings = configuration();
   const { keepHeapSmall } = await import("./small-heap.ts");
-  keepHeapSmall(systemClock);
+  keepHeapSmall(systemClock, { dropsCode: true });
   const [{ runDaemon }, { readIdentity }, { createVendorLookup }, { createProgramFinder }] = await Promise.all([
     import("./daemon/daemon.ts"), import("./identity/identity.ts"), import("@lanthorn/fingerprints"), import("./nmap/find-program.ts"),
   ]);

@@ -22,18 +22,28 @@ const LOOK_MS = 1000;
  * goes on, where one does not.
  * @param options.firstMs When the start is over; null for who calls `collect` himself then.
  * @param options.growthPercent By how much the heap may grow over what a collection left before the next one: V8 chooses where nothing is said.
+ * @param options.dropsCode What was compiled for the start and was not run again since goes too, as it would after five collections, which an idle process does
+ * not have in a day; it is compiled again where it is run again. It takes two collections more.
  * @param options.isPatient Later collections wait for a second in which the process has little to do: it stands still for 30 to 130 ms each time.
  */
 export function keepHeapSmall(
   clock: Clock,
-  { firstMs = FIRST_MS, growthPercent, isPatient = false }: { readonly firstMs?: number | null; readonly growthPercent?: number; readonly isPatient?: boolean } = {},
+  { firstMs = FIRST_MS, growthPercent, dropsCode = false, isPatient = false }: {
+    readonly firstMs?: number | null; readonly growthPercent?: number; readonly dropsCode?: boolean; readonly isPatient?: boolean;
+  } = {},
 ): { readonly collect: () => void } {
   setFlagsFromString("--semi-space-growth-factor=1");
   if (growthPercent !== undefined) setFlagsFromString(`--heap-growing-percent=${growthPercent}`);
   setFlagsFromString("--expose-gc");
   // The flag shows in contexts made after it.
   const collectGarbage = runInNewContext("gc") as () => void;
+  const dropCode = () => {
+    setFlagsFromString("--bytecode-old-age=1");
+    for (let time = 0; time < 2; time += 1) collectGarbage();
+    setFlagsFromString("--bytecode-old-age=5");
+  };
   const collect = () => {
+    if (dropsCode) dropCode();
     setFlagsFromString("--compact-on-every-full-gc");
     collectGarbage();
     setFlagsFromString("--no-compact-on-every-full-gc");

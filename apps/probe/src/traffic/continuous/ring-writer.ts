@@ -3,7 +3,7 @@ import { createBackoff } from "@lanthorn/runtime";
 import type { BufferPool } from "../capture-files/buffer-pool.ts";
 import type { CaptureFile } from "../capture-files/capture-file.ts";
 import type { FlowNumbers } from "../ring/flow-numbers.ts";
-import { createFileSequence, type FileSequenceDeps, type OpenFile } from "./file-sequence.ts";
+import { createFileSequence, type FileSequence, type FileSequenceDeps, type OpenFile } from "./file-sequence.ts";
 
 /** Writes one file after the other, without waiting for the disk. */
 export interface RingWriter {
@@ -65,56 +65,35 @@ export function createRingWriter(
     return open;
   }
 
-  const free = () => (files.current?.pool ?? deps.pool).free;
-
   function missing(interfaceId: number, frames: number, why: string, by: "kernel" | "probe"): void {
     if (!files.current) return unsaid.add(interfaceId, frames, why, by);
     files.current.file.missing(interfaceId, frames, why);
     files.current.counts.missing(interfaceId, frames, by);
   }
 
-  /** @returns The file that took the frame at the cursor; one that takes no more ends, and the next one takes it. Null where none did. */
-  function take(interfaceId: number, flow: number): OpenFile | null {
-    for (let open = files.current ?? begin(), tries = 0; open && tries < 2; open = begin(), tries += 1) {
+  /** @returns The file that took the frame at the cursor: this one, or, where it takes no more and ends, the next. Null where none did. */
+  function take(current: OpenFile, interfaceId: number, flow: number): OpenFile | null {
+    for (let open: OpenFile | null = current, tries = 0; open && tries < 2; open = begin(), tries += 1) {
       const added = open.file.add(cursor, interfaceId, undefined, flow);
+      if (added === "added") open.counts.added(interfaceId, 1);
       if (added !== "full") return added === "added" ? open : null;
       files.rotate();
     }
     return null;
   }
 
-  function change(): void {
-    if (!files.current || !ways.isOtherBetter(files.current)) return;
-    files.rotate();
-    begin();
-  }
-
   return {
     missing, rotate: files.rotate,
-    isReady() {
-      if (free() === 0) change();
-      // A block may go beyond the end of a buffer and of the file: it takes two buffers then.
-      if (free() < 2 && files.current && files.current.file.left < MOST_OF_A_BLOCK) files.rotate();
-      return free() > 0;
-    },
+    isReady: () => ways.isReady(files, begin),
     unfinished: () => [...files.ending(), ...(files.current ? [files.current.file] : [])],
     onBlock(block, interfaceId) {
       const flows = deps.flowsOf(block);
-      let open = files.current;
-      let [taken, counted] = [0, 0];
-      const count = () => {
-        open?.counts.added(interfaceId, taken - counted);
-        counted = taken;
-      };
-      for (cursor.start(block); cursor.next(); taken += 1) {
-        const flow = flows === null ? 0 : (flows[taken] as number);
-        if (open !== null && open.file.add(cursor, interfaceId, undefined, flow) === "added") continue;
-        count();
-        open = take(interfaceId, flow);
-        if (open === null) break;
+      let lost = block.frames;
+      cursor.start(block);
+      for (let open = files.current ?? begin(); open !== null && cursor.next();) {
+        open = take(open, interfaceId, flows === null ? 0 : (flows[block.frames - lost] as number));
+        if (open !== null) lost -= 1;
       }
-      count();
-      const lost = block.frames - taken;
       dropped += lost;
       if (lost > 0) missing(interfaceId, lost, "the disk was too slow, or had no room", "probe");
     },
@@ -148,21 +127,34 @@ function createWays({ pool, spare, clock }: Pick<Parameters<typeof createRingWri
   const backoff = createBackoff({ firstMs: BACK_FIRST_MS, longestMs: BACK_LONGEST_MS, random: () => 1 });
   let [backAfterMs, wentBackAt] = [BACK_FIRST_MS, Number.NEGATIVE_INFINITY];
   const isStill = () => pool.writer.stalledMs() >= STALL_MS;
+  /** Whether the next file is to be begun now; asked where this one has no buffer. */
+  function isOtherBetter(open: OpenFile): boolean {
+    const now = clock.monotonic();
+    if (open.pool === pool) {
+      if (!isStill()) return false;
+      if (now - wentBackAt >= SOON_MS) backoff.reset();
+      backAfterMs = backoff.next();
+      return true;
+    }
+    if (pool.free === 0 || isStill() || now - open.openedAt < backAfterMs) return false;
+    wentBackAt = now;
+    return true;
+  }
+
+  const next = () => (isStill() && pool.free === 0 ? spare : pool);
   return {
     /** From where the next file is written. */
-    next: () => (isStill() && pool.free === 0 ? spare : pool),
-    /** Whether the next file is to be begun now; asked where this one has no buffer. */
-    isOtherBetter(open: OpenFile): boolean {
-      const now = clock.monotonic();
-      if (open.pool === pool) {
-        if (!isStill()) return false;
-        if (now - wentBackAt >= SOON_MS) backoff.reset();
-        backAfterMs = backoff.next();
-        return true;
+    next,
+    /** Whether there are buffers for a block, in this file or in one that is begun now. */
+    isReady(files: FileSequence, begin: () => OpenFile | null): boolean {
+      const free = () => (files.current?.pool ?? next()).free;
+      if (free() === 0 && files.current && isOtherBetter(files.current)) {
+        files.rotate();
+        begin();
       }
-      if (pool.free === 0 || isStill() || now - open.openedAt < backAfterMs) return false;
-      wentBackAt = now;
-      return true;
+      // A block may go beyond the end of a buffer and of the file: it takes two buffers then.
+      if (free() < 2 && files.current && files.current.file.left < MOST_OF_A_BLOCK) files.rotate();
+      return free() > 0;
     },
   };
 }
