@@ -22,7 +22,7 @@ const DRAIN_MS = 1500;
 const START_MS = 5000;
 const SETTLE_MS = 500;
 /** What runs for months has been compiled and has its memory: what comes first is not measured, though its losses count. */
-const WARM_UP = { count: 600_000, pps: 50_000 };
+const WARM_UP = { count: 250_000, pps: 50_000 };
 const LONGEST_FLOOD_MS = 120_000;
 
 /** Ours and its peers, those of them that are asked for. */
