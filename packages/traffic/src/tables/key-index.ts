@@ -96,12 +96,8 @@ export class KeyIndex {
   private isKeyOf(entry: number): boolean {
     const { key, keys } = this;
     const at = entry * KEY_WORDS;
-    // The words that differ between conversations first; behind the protocol's, which says so, those of IPv6 are 0.
-    if (key[KEY_AT.ports] !== keys[at + KEY_AT.ports] || key[KEY_AT.low] !== keys[at] || key[KEY_AT.high] !== keys[at + KEY_AT.high]) return false;
-    for (let word = KEY_AT.protocol; word < KEY_WORDS; word += 1) if (key[word] !== keys[at + word]) return false;
-    if (((key[KEY_AT.protocol] as number) & IPV4_BIT) !== 0) return true;
-    for (let word = 1; word < 4; word += 1) {
-      if (key[KEY_AT.low + word] !== keys[at + word] || key[KEY_AT.high + word] !== keys[at + KEY_AT.high + word]) return false;
+    for (let word = 0; word < KEY_WORDS; word += 1) {
+      if (key[word] !== keys[at + word]) return false;
     }
     return true;
   }

@@ -106,8 +106,7 @@ export async function openParts(deps: PartsDeps): Promise<TrafficParts> {
   const endRehearsal = continuous ? beginRehearsal(deps, continuousPool, () => load) : () => Promise.resolve();
 
   return {
-    ringMemory, behaviour, flowNumbers,
-    open: recordings.open,
+    ringMemory, behaviour, flowNumbers, open: recordings.open,
     sinks: continuous ? [continuous.sink] : [],
     problem: rooms.problem,
     droppedByProbe: () => recordings.droppedByProbe() + (continuous?.dropped() ?? 0),
