@@ -137,11 +137,12 @@ function readRing({ libc, socket, memory, close }: {
     },
     load() {
       if (!open) return 0;
-      // Blocks that wait lie behind each other: how many, is found by halving.
+      // Blocks that wait lie behind each other: how many, is found by doubling and then by halving, as mostly there are few, which are read next.
       let waiting = 0;
-      for (let step = BLOCKS; step >= 1; step /= 2) {
-        if (waiting + step <= BLOCKS && isReady((next + waiting + step - 1) % BLOCKS)) waiting += step;
-      }
+      let step = 1;
+      const areMore = () => waiting + step <= BLOCKS && isReady((next + waiting + step - 1) % BLOCKS);
+      for (; areMore(); step *= 2) waiting += step;
+      for (; step >= 1; step /= 2) if (areMore()) waiting += step;
       return waiting / BLOCKS;
     },
     dropped() {

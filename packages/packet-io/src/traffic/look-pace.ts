@@ -7,9 +7,9 @@ const MANY_FRAMES = 64;
 const BLOCKS_OF_A_LOOK = 8;
 /**
  * A look costs as much as hundreds of frames, as the processor's caches are others' by then. A flood may begin at any time, and the kernel's ring
- * takes 600 MB/s for so long.
+ * takes 400 MB/s for so long.
  */
-const LONGEST_LOOK_MS = 25;
+const LONGEST_LOOK_MS = 40;
 const SHORTEST_LOOK_MS = 3;
 
 /** Says after each look at a kernel's ring when the next one is due. */

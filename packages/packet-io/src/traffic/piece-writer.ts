@@ -38,32 +38,36 @@ const PIECE_OCTETS = 128 * 1024;
 /** A megabyte, and one that is shorter: pieces end where the file has whole ones. */
 const MAX_PIECES = 9;
 
-/** A `struct iocb` and a `struct io_event`. @see linux/aio_abi.h */
-const BLOCK_OCTETS = 64;
-const OPERATION_AT = 16;
-const FILE_AT = 20;
-const BYTES_AT = 24;
-const LENGTH_AT = 32;
-const POSITION_AT = 40;
+/** A `struct iocb` and a `struct io_event`, in words of 32 bits; a number of 64 bits is two of them, the lower one first. @see linux/aio_abi.h */
+const BLOCK_WORDS = 16;
+const OPERATION_AT = 4;
+const FILE_AT = 5;
+const BYTES_AT = 6;
+const LENGTH_AT = 8;
+const POSITION_AT = 10;
 const PWRITE = 1;
 const PWRITEV = 8;
-const EVENT_OCTETS = 32;
-const RESULT_AT = 16;
-const POINTER_OCTETS = 8;
+const EVENT_WORDS = 8;
+const RESULT_AT = 4;
+const POINTER_WORDS = 2;
+const WORD_OCTETS = 4;
+const WORD_VALUES = 2 ** 32;
 /** Blocks that go past the cache at once. */
 const MAX_BLOCKS = 16;
-/** A `struct iovec`. @see readv(2) */
-const VECTOR_OCTETS = 16;
+/** A `struct iovec`: where, and how much. @see readv(2) */
+const VECTOR_WORDS = 4;
+const VECTOR_LENGTH_AT = 2;
 /** Only file systems that answer later are asked again: none does for what its cache takes, and few where the file gets longer. */
 const LOOK_AGAIN_MS = 1;
 
 /** What one write needs. It is used again: to make a context costs more than a write, and to end one more still. */
 interface Slot {
   readonly context: bigint;
-  readonly blocks: Buffer;
+  readonly blocks: Uint32Array;
   readonly pointers: Buffer;
-  readonly events: Buffer;
-  readonly vectors: Buffer;
+  readonly events: Uint32Array;
+  readonly vectors: Uint32Array;
+  readonly vectorsAt: number;
 }
 
 /** @returns Null where the system has no asynchronous I/O, or the C library cannot be called. */
@@ -72,6 +76,7 @@ export function openPieceWriter(clock: Pick<PacketIoClock, "after">): PieceWrite
   const first = libc && openSlot(libc);
   if (!libc || !first) return null;
   const idle: Slot[] = [first];
+  const addressOf = createAddresses(libc);
   let isReleasing = false;
 
   /** @param fill Describes in a slot what is to be done, and says how long each operation is. @returns How much of the front is in the file. */
@@ -95,16 +100,21 @@ export function openPieceWriter(clock: Pick<PacketIoClock, "after">): PieceWrite
     },
     write: (file, bytes, position) => submit((slot) => {
       const pieces = piecesOf(bytes.length, position);
-      describePieces(slot, { file, address: libc.addressOf(bytes), position, pieces });
+      describePieces(slot, { file, address: addressOf(bytes), position, pieces });
       return pieces;
     }),
     writePast(file, blocks, position) {
-      const addresses = blocks.map((block) => libc.addressOf(block));
-      const areWhole = position % PAGE_OCTETS === 0 && blocks.every(({ length }) => length % PAGE_OCTETS === 0) && addresses.every((address) => address % BigInt(PAGE_OCTETS) === 0n);
-      if (!areWhole || blocks.length > MAX_BLOCKS) return Promise.resolve(0);
+      if (blocks.length > MAX_BLOCKS || position % PAGE_OCTETS !== 0) return Promise.resolve(0);
+      if (!blocks.every((block) => block.length % PAGE_OCTETS === 0 && addressOf(block) % PAGE_OCTETS === 0)) return Promise.resolve(0);
       return submit((slot) => {
-        describeBlocks(slot, { file, vectorsAt: libc.addressOf(slot.vectors), position, blocks, addresses });
-        return [blocks.reduce((sum, { length }) => sum + length, 0)];
+        let octets = 0;
+        for (const [index, block] of blocks.entries()) {
+          put64(slot.vectors, index * VECTOR_WORDS, addressOf(block));
+          put64(slot.vectors, index * VECTOR_WORDS + VECTOR_LENGTH_AT, block.length);
+          octets += block.length;
+        }
+        describe(slot, 0, { operation: PWRITEV, file, address: slot.vectorsAt, length: blocks.length, position });
+        return [octets];
       });
     },
   };
@@ -122,14 +132,36 @@ function loaded(): Libc | null {
 function openSlot(libc: Libc): Slot | null {
   const context = libc.ioSetup(MAX_PIECES);
   if (context === null) return null;
-  const blocks = Buffer.allocUnsafeSlow(MAX_PIECES * BLOCK_OCTETS).fill(0);
-  const pointers = Buffer.allocUnsafeSlow(MAX_PIECES * POINTER_OCTETS);
-  const blocksAt = libc.addressOf(blocks);
+  const blocks = new Uint32Array(MAX_PIECES * BLOCK_WORDS);
+  const pointers = new Uint32Array(MAX_PIECES * POINTER_WORDS);
+  const blocksAt = Number(libc.addressOf(bytesOf(blocks)));
   for (let index = 0; index < MAX_PIECES; index += 1) {
-    blocks.writeBigUInt64LE(BigInt(index), index * BLOCK_OCTETS);
-    pointers.writeBigUInt64LE(blocksAt + BigInt(index * BLOCK_OCTETS), index * POINTER_OCTETS);
+    put64(blocks, index * BLOCK_WORDS, index);
+    put64(pointers, index * POINTER_WORDS, blocksAt + index * BLOCK_WORDS * WORD_OCTETS);
   }
-  return { context, blocks, pointers, events: Buffer.allocUnsafeSlow(MAX_PIECES * EVENT_OCTETS), vectors: Buffer.allocUnsafeSlow(MAX_BLOCKS * VECTOR_OCTETS) };
+  const vectors = new Uint32Array(MAX_BLOCKS * VECTOR_WORDS);
+  return { context, blocks, pointers: bytesOf(pointers), events: new Uint32Array(MAX_PIECES * EVENT_WORDS), vectors, vectorsAt: Number(libc.addressOf(bytesOf(vectors))) };
+}
+
+const bytesOf = (words: Uint32Array): Buffer => Buffer.from(words.buffer, words.byteOffset, words.byteLength);
+
+/** Writes a number of 64 bits, none below 0. */
+function put64(words: Uint32Array, at: number, value: number): void {
+  words[at] = value;
+  words[at + 1] = value / WORD_VALUES;
+}
+
+/** Finds addresses of memory; the C library is asked once for each stretch of it, which stays where it is. */
+function createAddresses(libc: Libc): (memory: Uint8Array) => number {
+  const known = new WeakMap<ArrayBufferLike, number>();
+  return (memory) => {
+    let base = known.get(memory.buffer);
+    if (base === undefined) {
+      base = Number(libc.addressOf(memory)) - memory.byteOffset;
+      known.set(memory.buffer, base);
+    }
+    return base + memory.byteOffset;
+  };
 }
 
 /** @returns Lengths of pieces that end at multiples of `PIECE_OCTETS` of the file. */
@@ -144,33 +176,23 @@ function piecesOf(length: number, position: number): readonly number[] {
 }
 
 function describePieces(slot: Slot, { file, address, position, pieces }: {
-  readonly file: number; readonly address: bigint; readonly position: number; readonly pieces: readonly number[];
+  readonly file: number; readonly address: number; readonly position: number; readonly pieces: readonly number[];
 }): void {
   let offset = 0;
   for (const [index, length] of pieces.entries()) {
-    describe(slot, index, { operation: PWRITE, file, address: address + BigInt(offset), length, position: position + offset });
+    describe(slot, index, { operation: PWRITE, file, address: address + offset, length, position: position + offset });
     offset += length;
   }
 }
 
-function describeBlocks(slot: Slot, { file, vectorsAt, position, blocks, addresses }: {
-  readonly file: number; readonly vectorsAt: bigint; readonly position: number; readonly blocks: readonly Uint8Array[]; readonly addresses: readonly bigint[];
-}): void {
-  for (const [index, { length }] of blocks.entries()) {
-    slot.vectors.writeBigUInt64LE(addresses[index] ?? 0n, index * VECTOR_OCTETS);
-    slot.vectors.writeBigUInt64LE(BigInt(length), index * VECTOR_OCTETS + POINTER_OCTETS);
-  }
-  describe(slot, 0, { operation: PWRITEV, file, address: vectorsAt, length: blocks.length, position });
-}
-
 /** @param write.length Octets; of vectors how many. */
-function describe({ blocks }: Slot, index: number, write: { readonly operation: number; readonly file: number; readonly address: bigint; readonly length: number; readonly position: number }): void {
-  const at = index * BLOCK_OCTETS;
-  blocks.writeUInt16LE(write.operation, at + OPERATION_AT);
-  blocks.writeUInt32LE(write.file, at + FILE_AT);
-  blocks.writeBigUInt64LE(write.address, at + BYTES_AT);
-  blocks.writeBigUInt64LE(BigInt(write.length), at + LENGTH_AT);
-  blocks.writeBigInt64LE(BigInt(write.position), at + POSITION_AT);
+function describe({ blocks }: Slot, index: number, write: { readonly operation: number; readonly file: number; readonly address: number; readonly length: number; readonly position: number }): void {
+  const at = index * BLOCK_WORDS;
+  blocks[at + OPERATION_AT] = write.operation;
+  blocks[at + FILE_AT] = write.file;
+  put64(blocks, at + BYTES_AT, write.address);
+  put64(blocks, at + LENGTH_AT, write.length);
+  put64(blocks, at + POSITION_AT, write.position);
 }
 
 /** @returns Of each piece that was begun what became of it: octets, or below 0 an error. */
@@ -179,10 +201,11 @@ async function collect({ context, events }: Slot, { libc, clock, begun }: {
 }): Promise<readonly number[]> {
   const results = Array.from({ length: begun }, () => 0);
   for (let left = begun; left > 0;) {
-    const taken = Math.max(0, libc.ioGetEvents(context, left, events));
+    const taken = Math.max(0, libc.ioGetEvents(context, left, bytesOf(events)));
     for (let index = 0; index < taken; index += 1) {
-      const at = index * EVENT_OCTETS;
-      results[Number(events.readBigUInt64LE(at))] = Number(events.readBigInt64LE(at + RESULT_AT));
+      const at = index * EVENT_WORDS;
+      const isError = (events[at + RESULT_AT + 1] as number) !== 0;
+      results[events[at] as number] = isError ? -1 : (events[at + RESULT_AT] as number);
     }
     left -= taken;
     if (left > 0) await new Promise<void>((resolve) => void clock.after(LOOK_AGAIN_MS, resolve));

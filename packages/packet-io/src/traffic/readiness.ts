@@ -21,7 +21,7 @@ export const LOOK_MS = 6;
 /** So many looks that find nothing, and the thread waits again. */
 const EMPTY_LOOKS = 3;
 /** So many looks in a row, and the thread is asked too: it alone sees that a socket is broken, where another one is busy. */
-const MOST_LOOKS = 40;
+const MOST_LOOKS = 25;
 
 /** When to look again, in milliseconds: 0 where some is left for another turn of the event loop; null where there was nothing. */
 export type NextLook = number | null;

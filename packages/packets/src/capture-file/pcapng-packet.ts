@@ -38,74 +38,85 @@ const SHORT_OCTETS = { within: 96, between: 192 } as const;
 const TWO_TO_16 = 0x1_0000;
 const TWO_TO_32 = 0x1_0000_0000;
 
-/** Writes enhanced packet blocks, one after the other. */
-export interface PacketBlockWriter {
-  /** Octets that the block of a frame takes of which `length` octets are kept. */
-  octets(length: number, facts?: PacketFacts): number;
-  /** @returns Behind the block, or -1 where it does not fit; nothing was written then. */
-  write(into: Uint8Array, at: number, frame: PlacedFrame, facts?: PacketFacts): number;
-}
-
 const NO_FACTS: PacketFacts = { interfaceId: 0, comment: undefined, missing: undefined };
 
-/** @param snapLengths Of the interfaces, in the order of their ids: frames are cut to them. */
-export function createPacketBlockWriter(order: ByteOrder, snapLengths: readonly number[]): PacketBlockWriter {
-  const little = order === "little";
-  let memory: Uint8Array | null = null;
-  let view = new DataView(new ArrayBuffer(0)) as DataView;
-  let source: Uint8Array | null = null;
-  let sourceView = view;
+/** Writes enhanced packet blocks, one after the other. A class, whose methods are the same functions for each file: V8 compiles them into who calls them. */
+export class PacketBlockWriter {
+  private readonly order: ByteOrder;
+  private readonly snapLengths: readonly number[];
+  private readonly time = new TimeStampWriter();
+  private memory: Uint8Array | null = null;
+  private source: Uint8Array | null = null;
+  private view = new DataView(new ArrayBuffer(0)) as DataView;
+  private sourceView = this.view;
   /** What both lie in, where they do. */
-  let whole: Uint8Array | null = null;
+  private whole: Uint8Array | null = null;
 
-  const time = new TimeStampWriter();
-  const size = (kept: number, options: number) => HEAD_OCTETS + ((kept + 3) & ~3) + options + TRAILER_OCTETS;
-  const encoded = (facts: PacketFacts) => encodeOptions(optionsOf(facts, order), order);
-  return {
-    octets: (length, facts = NO_FACTS) => size(length, FLAGS_OCTETS + (encoded(facts).length || END_OCTETS)),
-    write(into, at, frame, facts = NO_FACTS) {
-      const { interfaceId = 0 } = facts;
-      const kept = Math.min(frame.length, snapLengths[interfaceId] ?? frame.length);
-      const hasFlags = frame.isOutgoing !== undefined;
-      const extra = facts.comment === undefined && facts.missing === undefined ? null : encoded(facts);
-      const optionOctets = (hasFlags ? FLAGS_OCTETS : 0) + (extra ? extra.length : hasFlags ? END_OCTETS : 0);
-      const octets = size(kept, optionOctets);
-      if (at + octets > into.length) return -1;
-      // Frames come from few stretches of memory and go to few: a view is made only for another one.
-      if (into !== memory || frame.bytes !== source) {
-        memory = into;
-        source = frame.bytes;
-        view = new DataView(into.buffer, into.byteOffset, into.length);
-        sourceView = new DataView(source.buffer, source.byteOffset, source.length);
-        whole = into.buffer === source.buffer ? new Uint8Array(into.buffer) : null;
-      }
-      // One value that does not change: V8 looks once at what it is, and not at each write.
-      const target = view;
-      target.setUint32(at, ENHANCED_PACKET_BLOCK, little);
-      target.setUint32(at + 4, octets, little);
-      target.setUint32(at + 8, interfaceId, little);
-      time.put(target, at + 12, frame, little);
-      target.setUint32(at + 20, kept, little);
-      target.setUint32(at + 24, frame.wireLength, little);
-      let end = at + HEAD_OCTETS;
-      // The padding first: the last octets of the frame come over it.
-      if ((kept & 3) !== 0) target.setUint32(end + (kept & ~3), 0, little);
-      if (kept <= (whole ? SHORT_OCTETS.within : SHORT_OCTETS.between)) copyShort(sourceView, frame.offset, target, { at: end, length: kept });
-      else if (whole) whole.copyWithin(target.byteOffset + end, sourceView.byteOffset + frame.offset, sourceView.byteOffset + frame.offset + kept);
-      else into.set(frame.bytes.subarray(frame.offset, frame.offset + kept), end);
-      end += (kept + 3) & ~3;
-      if (hasFlags) {
-        target.setUint16(end, OPTION_FLAGS, little);
-        target.setUint16(end + 2, 4, little);
-        target.setUint32(end + 4, frame.isOutgoing ? OUTBOUND : INBOUND, little);
-        end += FLAGS_OCTETS;
-        if (!extra) target.setUint32(end, 0, little);
-      }
-      if (extra) into.set(extra, end);
-      target.setUint32(at + octets - TRAILER_OCTETS, octets, little);
-      return at + octets;
-    },
-  };
+  /** @param snapLengths Of the interfaces, in the order of their ids: frames are cut to them. */
+  constructor(order: ByteOrder, snapLengths: readonly number[]) {
+    this.order = order;
+    this.snapLengths = snapLengths;
+  }
+
+  /** Octets that the block of a frame takes of which `length` octets are kept. */
+  octets(length: number, facts: PacketFacts = NO_FACTS): number {
+    return blockOctets(length, FLAGS_OCTETS + (this.encoded(facts).length || END_OCTETS));
+  }
+
+  /** @returns Behind the block, or -1 where it does not fit; nothing was written then. */
+  write(into: Uint8Array, at: number, frame: PlacedFrame, facts: PacketFacts = NO_FACTS): number {
+    const { interfaceId = 0 } = facts;
+    const little = this.order === "little";
+    const kept = Math.min(frame.length, this.snapLengths[interfaceId] ?? frame.length);
+    const hasFlags = frame.isOutgoing !== undefined;
+    const extra = facts.comment === undefined && facts.missing === undefined ? null : this.encoded(facts);
+    const optionOctets = (hasFlags ? FLAGS_OCTETS : 0) + (extra ? extra.length : hasFlags ? END_OCTETS : 0);
+    const octets = blockOctets(kept, optionOctets);
+    if (at + octets > into.length) return -1;
+    // Frames come from few stretches of memory and go to few: a view is made only for another one.
+    if (into !== this.memory || frame.bytes !== this.source) this.look(into, frame.bytes);
+    // Values that do not change: V8 looks once at what they are, and not at each write.
+    const [target, sourceView, whole] = [this.view, this.sourceView, this.whole];
+    target.setUint32(at, ENHANCED_PACKET_BLOCK, little);
+    target.setUint32(at + 4, octets, little);
+    target.setUint32(at + 8, interfaceId, little);
+    this.time.put(target, at + 12, frame, little);
+    target.setUint32(at + 20, kept, little);
+    target.setUint32(at + 24, frame.wireLength, little);
+    let end = at + HEAD_OCTETS;
+    // The padding first: the last octets of the frame come over it.
+    if ((kept & 3) !== 0) target.setUint32(end + (kept & ~3), 0, little);
+    if (kept <= (whole ? SHORT_OCTETS.within : SHORT_OCTETS.between)) copyShort(sourceView, frame.offset, target, { at: end, length: kept });
+    else if (whole) whole.copyWithin(target.byteOffset + end, sourceView.byteOffset + frame.offset, sourceView.byteOffset + frame.offset + kept);
+    else into.set(frame.bytes.subarray(frame.offset, frame.offset + kept), end);
+    end += (kept + 3) & ~3;
+    if (hasFlags) {
+      target.setUint16(end, OPTION_FLAGS, little);
+      target.setUint16(end + 2, 4, little);
+      target.setUint32(end + 4, frame.isOutgoing ? OUTBOUND : INBOUND, little);
+      end += FLAGS_OCTETS;
+      if (!extra) target.setUint32(end, 0, little);
+    }
+    if (extra) into.set(extra, end);
+    target.setUint32(at + octets - TRAILER_OCTETS, octets, little);
+    return at + octets;
+  }
+
+  private encoded(facts: PacketFacts): Uint8Array {
+    return encodeOptions(optionsOf(facts, this.order), this.order);
+  }
+
+  private look(into: Uint8Array, source: Uint8Array): void {
+    this.memory = into;
+    this.source = source;
+    this.view = new DataView(into.buffer, into.byteOffset, into.length);
+    this.sourceView = new DataView(source.buffer, source.byteOffset, source.length);
+    this.whole = into.buffer === source.buffer ? new Uint8Array(into.buffer) : null;
+  }
+}
+
+function blockOctets(kept: number, options: number): number {
+  return HEAD_OCTETS + ((kept + 3) & ~3) + options + TRAILER_OCTETS;
 }
 
 /** Writes nanoseconds since the epoch as two halves of 32 bits: exact, and without a BigInt. */

@@ -4,7 +4,7 @@ import { type ByteOrder, writeU16, writeU32 } from "./capture-file-order.ts";
 import { BYTE_ORDER_MAGIC } from "./pcapng.ts";
 import { INTERFACE_DESCRIPTION_BLOCK, MIN_BLOCK_BYTES, SECTION_HEADER_BLOCK, TRAILER_BYTES } from "./pcapng-blocks.ts";
 import { countOption, encodeOptions, OPTION_COMMENT, type PcapngOption, textOption } from "./pcapng-options.ts";
-import { createPacketBlockWriter, type PacketFacts, type PlacedFrame, TimeStampWriter } from "./pcapng-packet.ts";
+import { PacketBlockWriter, type PacketFacts, type PlacedFrame, TimeStampWriter } from "./pcapng-packet.ts";
 import { OPTION_TIME_RESOLUTION } from "./pcapng-time.ts";
 import { Writer } from "../writer.ts";
 
@@ -116,7 +116,7 @@ const UNKNOWN_SECTION_LENGTH = 0xffff_ffff;
 export function createPcapngWriter(options: PcapngOptions): PcapngWriter {
   const order = options.byteOrder ?? "little";
   const snapLengths = options.interfaces.map(({ snapLength = MAX_CAPTURE_RECORD_BYTES }) => Math.min(snapLength, MAX_CAPTURE_RECORD_BYTES));
-  const packets = createPacketBlockWriter(order, snapLengths);
+  const packets = new PacketBlockWriter(order, snapLengths);
   return {
     header() {
       const all = new Writer().put(sectionHeader(options, order));
@@ -130,8 +130,8 @@ export function createPcapngWriter(options: PcapngOptions): PcapngWriter {
       const end = packets.write(into, 0, { bytes, offset: 0, length: bytes.length, wireLength, seconds, nanoseconds, ...direction }, frame);
       return into.subarray(0, end);
     },
-    writeRecord: packets.write,
-    recordOctets: packets.octets,
+    writeRecord: (into, at, frame, facts) => packets.write(into, at, frame, facts),
+    recordOctets: (length, facts) => packets.octets(length, facts),
     writePadding(into, at, octets) {
       const view = new DataView(into.buffer, into.byteOffset + at, octets);
       const little = order === "little";

@@ -6,20 +6,17 @@ export type TcpState = (typeof TCP_STATE)[keyof typeof TCP_STATE];
 /** Most ends never have one. */
 export const NO_HOLES = new Int32Array(0);
 
-/** What one end of a flow has sent. One object serves many flows, one after the other. */
+/** What one end of a flow has sent. One object serves many flows, one after the other. As in `Flow`, what each packet needs stands first. */
 export class FlowSide {
   packets = 0;
   /** From the IP header on, as on the wire. */
   ipBytes = 0;
   /** The frames as on the wire, those of fragments too. */
   wireBytes = 0;
-  /** Frames that held a fragment other than the one that made the datagram whole, and their bytes. */
-  fragmentFrames = 0;
-  fragmentBytes = 0;
   /** TCP's by sequence numbers; the sum of payloads else. */
   payloadBytes = 0;
-  /** TCP: bytes that the other end acknowledged and that were never seen. */
-  missedBytes = 0;
+  /** Which letters of the history this end has. */
+  historyBits = 0;
   state: TcpState = TCP_STATE.inactive;
   previousState: TcpState = TCP_STATE.inactive;
   /** TCP: whether `initial` and `next` are known, and whether by a SYN. */
@@ -32,8 +29,11 @@ export class FlowSide {
   /** Ranges between `initial` and `next` that have not come: start, end, start, end. */
   holes: Int32Array = NO_HOLES;
   holeCount = 0;
-  /** Which letters of the history this end has. */
-  historyBits = 0;
+  /** Frames that held a fragment other than the one that made the datagram whole, and their bytes. */
+  fragmentFrames = 0;
+  fragmentBytes = 0;
+  /** TCP: bytes that the other end acknowledged and that were never seen. */
+  missedBytes = 0;
   retransmissions = 0;
   gaps = 0;
   zeroWindows = 0;

@@ -10,7 +10,7 @@ import type { DiskRoom } from "./disk-room.ts";
 import { type CaptureFileFacts, partPath, removeCaptureFile, writeNote } from "./facts.ts";
 import { createContents, type FileContents } from "./file-contents.ts";
 import { cleanComment, createFrameGaps } from "./frame-gaps.ts";
-import type { FrameView } from "@lanthorn/packet-io";
+import type { FrameCursor, FrameView } from "@lanthorn/packet-io";
 import { createOrderedWriter } from "./ordered-writer.ts";
 import { type CapturePrivacy, createPrivacyCut, narrower } from "./privacy.ts";
 import { beginRecord, type CapturedInterface, settleFile, statisticsOf, TRAILER_BYTES } from "./settle-file.ts";
@@ -49,6 +49,13 @@ export interface CaptureFile {
    * nothing more is taken: the file is as long as it may be, the budget is spent, the disk has no room, or it failed.
    */
   add(frame: FrameView, interfaceId: number, comment?: string, flow?: number): "added" | "busy" | "full";
+  /**
+   * Takes frames as `add` does, for as long as they need nothing but to be copied: it is for them that a file is written all day.
+   * @param frames Stands before the first one.
+   * @param flows Of frame after frame, from `first` on.
+   * @returns Whether the cursor stands at a frame that was not taken: that one is for `add`. How many were taken, `contents` says.
+   */
+  addRun(frames: FrameCursor, interfaceId: number, flows: Uint32Array, first: number): boolean;
   /** Frames that belong here and are not, 0 for an unknown number. The next frame of the interface gets a comment that says so, or its statistics at the end. */
   missing(interfaceId: number, frames: number, why: string): void;
   /** From the next frame on this is left out too, and its comment says so. What a file does without it keeps doing without. */
@@ -121,13 +128,31 @@ export function openCaptureFile(options: CaptureFileOptions): CaptureFile {
     return "added";
   }
 
+  function addRun(frames: FrameCursor, interfaceId: number, flows: Uint32Array, first: number): boolean {
+    const { buffer, begin } = writer;
+    const facts = isFull || store.fault !== null || !privacy.isWhole() ? null : gaps.plainFacts(interfaceId);
+    const snapLength = facts === null || buffer.length === 0 ? -1 : interfaces[interfaceId]?.snapLength ?? -1;
+    const last = Math.min(ROOM_BYTES, options.maxBytes - endBytes - begin) - MAX_RECORD_OVERHEAD;
+    let isLeft = false;
+    for (let [at, index] = [writer.at, first]; !isLeft && frames.next();) {
+      isLeft = frames.length > snapLength || at + frames.length > last;
+      if (isLeft) break;
+      const end = pcapng.writeRecord(buffer, at, frames, facts ?? {});
+      contents.add(frames, begin + at, flows[index]);
+      [at, index] = [end, index + 1];
+      writer.at = at;
+      file.bytes = begin + at;
+    }
+    return isLeft;
+  }
+
   async function flush(): Promise<void> {
     putHeader();
     await writer.flush();
   }
 
   const file = {
-    id, add, flush, contents,
+    id, add, addRun, flush, contents,
     missing: gaps.add,
     narrow: privacy.narrow,
     ready: writer.ready,
@@ -175,6 +200,8 @@ function createFilePrivacy({ privacy, interfaces, clock }: CaptureFileOptions) {
       isToSay = true;
       file.change = `Less is kept since ${new Date(clock.now()).toISOString()}. ${words}`.slice(0, MAX_CHANGE);
     },
+    /** Whether the next frame is written as it is, without a word. */
+    isWhole: () => file.words === "" && !isToSay,
     /** Of the next frame. */
     comment: (text: string | undefined) => (isToSay ? [text ?? "", `from this frame on: ${file.words}`].filter((part) => part !== "").join("; ") : text),
     said() {

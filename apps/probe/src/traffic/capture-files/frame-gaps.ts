@@ -6,6 +6,8 @@ export interface FrameGaps {
   add(interfaceId: number, frames: number, why: string): void;
   /** @returns What is written of the interface's next frame: its comment, with what is missing before it. The same object for each without. */
   factsOf(interfaceId: number, comment: string | undefined): PacketFacts;
+  /** The same of a frame without a comment of its own; null where there is something to say of it, or no such interface. */
+  plainFacts(interfaceId: number): PacketFacts | null;
   /** The frame with that comment is written. */
   written(interfaceId: number): void;
   /** What is missing behind the last frame, in words; empty for nothing. */
@@ -48,6 +50,7 @@ export function createFrameGaps(interfaces: number): FrameGaps {
       const missing = words(gap, "before this one");
       return { interfaceId, comment: cleanComment(comment === undefined ? missing : `${comment}; ${missing}`), missing: gap.frames > 0 ? gap.frames : undefined };
     },
+    plainFacts: (interfaceId) => (gaps[interfaceId]?.why === "" ? plain[interfaceId] ?? null : null),
     written(interfaceId) {
       const gap = gaps[interfaceId];
       if (!gap) return;

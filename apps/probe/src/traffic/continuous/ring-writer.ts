@@ -36,6 +36,7 @@ const MOST_OF_A_BLOCK = 272 * 1024;
 const FLUSH_EVERY_MS = 2000;
 /** Disks answer within some milliseconds. One that cleans up does not for a quarter of a second now and then, and the file that it is writing can be written in no other way meanwhile. */
 const STALL_MS = 40;
+const NO_FLOWS = new Uint32Array(0);
 /** So long a file beside goes on at least: longer each time that the disk stands still again soon, or a slow one would make some files a second. */
 const BACK_FIRST_MS = 200;
 const BACK_LONGEST_MS = 60_000;
@@ -87,11 +88,17 @@ export function createRingWriter(
     isReady: () => ways.isReady(files, begin),
     unfinished: () => [...files.ending(), ...(files.current ? [files.current.file] : [])],
     onBlock(block, interfaceId) {
-      const flows = deps.flowsOf(block);
+      const flows = deps.flowsOf(block) ?? NO_FLOWS;
       let lost = block.frames;
       cursor.start(block);
-      for (let open = files.current ?? begin(); open !== null && cursor.next();) {
-        open = take(open, interfaceId, flows === null ? 0 : (flows[block.frames - lost] as number));
+      for (let open = files.current ?? begin(); open !== null;) {
+        const before = open.file.contents.packets;
+        const isLeft = open.file.addRun(cursor, interfaceId, flows, block.frames - lost);
+        const added = open.file.contents.packets - before;
+        open.counts.added(interfaceId, added);
+        lost -= added;
+        if (!isLeft) break;
+        open = take(open, interfaceId, flows[block.frames - lost] ?? 0);
         if (open !== null) lost -= 1;
       }
       dropped += lost;

@@ -32,8 +32,8 @@ export function createFramePath(deps: {
   const { ring, ringBytes, sinks, kernelLoad, clock, log } = deps;
   const cursor = createFrameCursor();
   const shedder = createShedder({
-    sinks, kernelLoad, clock, log, load: () => Math.max(kernelLoad(), queue.load() * OF_THE_RING),
-    waiting: () => (kernelLoad() * KERNEL_RING_OCTETS + queue.load() * ringBytes) / (KERNEL_RING_OCTETS + ringBytes),
+    sinks, kernelLoad, clock, log, load: (inKernel) => Math.max(inKernel, queue.load() * OF_THE_RING),
+    waiting: (inKernel) => (inKernel * KERNEL_RING_OCTETS + queue.load() * ringBytes) / (KERNEL_RING_OCTETS + ringBytes),
     excess: () => Math.min(1, Math.max(0, (queue.load() - LEAVE_OUT_FROM) / (LEAVE_OUT_ALL - LEAVE_OUT_FROM))),
   });
   const queue = createBlockQueue({

@@ -43,15 +43,15 @@ const CALM_MS = 1000;
 /**
  * @param deps.sinks The most important first. The first one is the ring, which always gets everything.
  * @param deps.kernelLoad What waits in the kernel: 0 to 1.
- * @param deps.load What waits there, or in the ring for the sinks: 0 to 1. A slow disk is not lessened by leaving out what does not write to it.
+ * @param deps.load What waits in the kernel, which it is given, or in the ring for the sinks: 0 to 1. A slow disk is not lessened by leaving out what does not write to it.
  * @param deps.waiting What waits in both, as a share of both: whether it becomes less. Ours stays full until the kernel's is empty.
  * @param deps.excess For which part of the blocks of the divisible sink there is no time: 0 to 1.
  */
 export function createShedder(deps: {
   readonly sinks: readonly Sink[];
   readonly kernelLoad: () => number;
-  readonly load: () => number;
-  readonly waiting: () => number;
+  readonly load: (inKernel: number) => number;
+  readonly waiting: (inKernel: number) => number;
   readonly excess: () => number;
   readonly clock: Pick<Clock, "now" | "monotonic">;
   readonly log: Pick<Log, "info" | "warn">;
@@ -61,7 +61,7 @@ export function createShedder(deps: {
   /** Those that are left out as a whole, the last first. */
   const whole = all.filter((_, index) => index > 0 && !sinks[index]?.isDivisible).toReversed();
   const parted = createParted(deps, all[sinks.findIndex(({ isDivisible }) => isDivisible)]);
-  const [kernelLoads, loads, waiting] = [createLeast(deps.kernelLoad), createLeast(deps.load), createLeast(deps.waiting)];
+  const [kernelLoads, loads, waiting] = [createLeast(), createLeast(), createLeast()];
   let [taken, patience] = [0, 0];
   const backoff = createBackoff({ firstMs: RESTORE_FIRST_MS, longestMs: RESTORE_LONGEST_MS, random: () => 1 });
   let restoreAfterMs = RESTORE_FIRST_MS;
@@ -94,7 +94,10 @@ export function createShedder(deps: {
 
   function look(): void {
     const now = clock.monotonic();
-    for (const one of [kernelLoads, loads, waiting]) one.look();
+    const inKernel = deps.kernelLoad();
+    kernelLoads.look(inKernel);
+    loads.look(deps.load(inKernel));
+    waiting.look(deps.waiting(inKernel));
     if (now - lookedAt < STEP_MS) return;
     lookedAt = now;
     for (const one of [kernelLoads, loads, waiting]) one.step();
@@ -128,13 +131,13 @@ export function createShedder(deps: {
 }
 
 /** The least of what is found at all looks of a step, and of the step before. */
-function createLeast(find: () => number) {
+function createLeast() {
   let least = Number.POSITIVE_INFINITY;
   const steps = {
     last: 0,
     before: 0,
-    look(): void {
-      least = Math.min(least, find());
+    look(found: number): void {
+      least = Math.min(least, found);
     },
     step(): void {
       [steps.before, steps.last, least] = [steps.last, least, Number.POSITIVE_INFINITY];

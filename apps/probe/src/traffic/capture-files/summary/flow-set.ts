@@ -19,31 +19,47 @@ const EMPTY = 0;
 
 /** @param options.places How many keys are kept; a power of two. From the first one on for which there is no room, nothing is taken. */
 export function createFlowSet({ places }: { readonly places: number }): FlowSet {
-  const hashes = new Uint32Array(places);
-  const keys = new Uint32Array(places * KEY_WORDS);
+  return new KeyedFlows(places);
+}
+
+/** A class, for the reason that `file-places.ts` gives. */
+class KeyedFlows implements FlowSet {
+  isWhole = true;
+  private readonly places: number;
+  private readonly hashes: Uint32Array;
+  private readonly keys: Uint32Array;
   /** Of those that were added last, where the lower part of each says. */
-  const numbers = new Uint32Array(places);
-  const set = {
-    isWhole: true,
-    has: (number: number) => !set.isWhole || (number !== 0 && numbers[number & (places - 1)] === number),
-    add(key: FlowKey, number: number) {
-      if (!set.isWhole) return;
-      numbers[number & (places - 1)] = number;
-      const hash = hashOfKey(key) || 1;
-      const first = (hash & (places / WAYS - 1)) * WAYS;
-      for (let place = first; place < first + WAYS; place += 1) {
-        const there = hashes[place];
-        if (there === hash && isKeyAt(keys, place * KEY_WORDS, key)) return;
-        if (there !== EMPTY) continue;
-        hashes[place] = hash;
-        keys.set(key, place * KEY_WORDS);
-        return;
-      }
-      set.isWhole = false;
-    },
-    forEach(visit: (key: FlowKey) => void) {
-      for (let place = 0; place < places; place += 1) if (hashes[place] !== EMPTY) visit(keys.slice(place * KEY_WORDS, (place + 1) * KEY_WORDS));
-    },
-  };
-  return set;
+  private readonly numbers: Uint32Array;
+
+  constructor(places: number) {
+    this.places = places;
+    this.hashes = new Uint32Array(places);
+    this.keys = new Uint32Array(places * KEY_WORDS);
+    this.numbers = new Uint32Array(places);
+  }
+
+  has(number: number): boolean {
+    return !this.isWhole || (number !== 0 && this.numbers[number & (this.places - 1)] === number);
+  }
+
+  add(key: FlowKey, number: number): void {
+    if (!this.isWhole) return;
+    const { places, hashes, keys } = this;
+    this.numbers[number & (places - 1)] = number;
+    const hash = hashOfKey(key) || 1;
+    const first = (hash & (places / WAYS - 1)) * WAYS;
+    for (let place = first; place < first + WAYS; place += 1) {
+      const there = hashes[place];
+      if (there === hash && isKeyAt(keys, place * KEY_WORDS, key)) return;
+      if (there !== EMPTY) continue;
+      hashes[place] = hash;
+      keys.set(key, place * KEY_WORDS);
+      return;
+    }
+    this.isWhole = false;
+  }
+
+  forEach(visit: (key: FlowKey) => void): void {
+    for (let place = 0; place < this.places; place += 1) if (this.hashes[place] !== EMPTY) visit(this.keys.slice(place * KEY_WORDS, (place + 1) * KEY_WORDS));
+  }
 }
