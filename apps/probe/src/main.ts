@@ -143,7 +143,9 @@ function checkConfiguration(): void {
 async function run(replay: { readonly path: string; readonly exitWhenDrained: boolean } | null): Promise<void> {
   const settings = configuration();
   const { keepHeapSmall } = await import("./small-heap.ts");
-  keepHeapSmall(systemClock, { dropsCode: true });
+  // What it needs is a part of what it needs anyway, and only that when it is needed.
+  const releasePages = () => void import("@lanthorn/packet-io").then(({ releaseFilePages }) => releaseFilePages());
+  keepHeapSmall(systemClock, { dropsCode: true, atFirst: releasePages });
   const [{ runDaemon }, { readIdentity }, { createVendorLookup }, { createProgramFinder }] = await Promise.all([
     import("./daemon/daemon.ts"), import("./identity/identity.ts"), import("@lanthorn/fingerprints"), import("./nmap/find-program.ts"),
   ]);

@@ -24,12 +24,13 @@ const LOOK_MS = 1000;
  * @param options.growthPercent By how much the heap may grow over what a collection left before the next one: V8 chooses where nothing is said.
  * @param options.dropsCode What was compiled for the start and was not run again since goes too, as it would after five collections, which an idle process does
  * not have in a day; it is compiled again where it is run again. It takes two collections more.
+ * @param options.atFirst What else is to be done when the start is over.
  * @param options.isPatient Later collections wait for a second in which the process has little to do: it stands still for 30 to 130 ms each time.
  */
 export function keepHeapSmall(
   clock: Clock,
-  { firstMs = FIRST_MS, growthPercent, dropsCode = false, isPatient = false }: {
-    readonly firstMs?: number | null; readonly growthPercent?: number; readonly dropsCode?: boolean; readonly isPatient?: boolean;
+  { firstMs = FIRST_MS, growthPercent, dropsCode = false, atFirst = () => {}, isPatient = false }: {
+    readonly firstMs?: number | null; readonly growthPercent?: number; readonly dropsCode?: boolean; readonly atFirst?: () => void; readonly isPatient?: boolean;
   } = {},
 ): { readonly collect: () => void } {
   setFlagsFromString("--semi-space-growth-factor=1");
@@ -48,7 +49,12 @@ export function keepHeapSmall(
     collectGarbage();
     setFlagsFromString("--no-compact-on-every-full-gc");
   };
-  if (firstMs !== null) clock.after(firstMs, collect);
+  if (firstMs !== null) {
+    clock.after(firstMs, () => {
+      collect();
+      atFirst();
+    });
+  }
   clock.every(PERIOD_MS, isPatient ? () => collectWhenIdle(clock, collect) : collect);
   return { collect };
 }

@@ -1,5 +1,6 @@
 import { networkInterfaces } from "node:os";
 import { parseArgs } from "node:util";
+import { releaseFilePages } from "@lanthorn/packet-io";
 import { createLog, systemClock } from "@lanthorn/runtime";
 import { keepHeapSmall } from "./small-heap.ts";
 import { runTrafficProcess } from "./traffic/process/run-process.ts";
@@ -10,5 +11,9 @@ const { collect } = keepHeapSmall(systemClock, { firstMs: null, isPatient: true 
 const { values } = parseArgs({ allowPositionals: true, options: { "log-level": { type: "string", default: "info" }, program: { type: "string", default: "" } } });
 const log = createLog({ name: "lanthorn-probe-traffic", level: values["log-level"] });
 const ownNetworks = () => Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).flatMap(({ internal, cidr }) => (internal || cidr === null ? [] : [cidr])));
-await runTrafficProcess({ program: [process.execPath, ...process.execArgv, values.program], clock: systemClock, random: Math.random, log, collectGarbage: collect, ownNetworks });
+const dropStart = () => {
+  collect();
+  releaseFilePages();
+};
+await runTrafficProcess({ program: [process.execPath, ...process.execArgv, values.program], clock: systemClock, random: Math.random, log, collectGarbage: dropStart, ownNetworks });
 process.exit(0);

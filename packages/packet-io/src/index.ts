@@ -16,7 +16,7 @@ export { isPrintPort } from "./send/egress-filter.ts";
 export { type BlockFrame, createFrameCursor, encodeFrameBlock, type FrameBlock, type FrameCursor, type FrameView } from "./traffic/frame-block.ts";
 export { type CompiledFilter, compileFilter, MAX_FILTER_LENGTH } from "./traffic/compile-filter.ts";
 export { KERNEL_RING_OCTETS } from "./traffic/block-ring.ts";
-export { allocatePages, PAGE_OCTETS } from "./traffic/page-memory.ts";
+export { allocatePages, PAGE_OCTETS, releaseFilePages } from "./traffic/page-memory.ts";
 export { openPieceWriter, type PieceWriter } from "./traffic/piece-writer.ts";
 export { openTrafficCapture } from "./traffic/traffic-capture.ts";
 export type { BlockPlace, TrafficCapture, TrafficCaptureOptions, TrafficCounters, TrafficReader } from "./traffic/traffic-types.ts";

@@ -43,6 +43,8 @@ export interface Libc {
   fadvise(file: number, position: number, length: number, advice: number, onEnd: (result: number) => void): void;
   /** @param memory Begins with a page. */
   madvise(memory: Uint8Array, length: number, advice: number): number;
+  /** The same of memory that no buffer has. */
+  madviseAt(address: number, length: number, advice: number): number;
   /** 0 when there is no such interface. */
   if_nametoindex(name: string): number;
   /** Of the last call that failed. @see errno(3) */
@@ -58,7 +60,7 @@ export const LINUX = {
   SOL_PACKET: 263, PACKET_ADD_MEMBERSHIP: 1, PACKET_RX_RING: 5, PACKET_STATISTICS: 6, PACKET_VERSION: 10, PACKET_RESERVE: 12,
   PACKET_QDISC_BYPASS: 20, PACKET_IGNORE_OUTGOING: 23, PACKET_MR_PROMISC: 1, ARPHRD_ETHER: 1, ARPHRD_LOOPBACK: 772,
   POLLIN: 0x0001, POLLERR: 0x0008, EFD_CLOEXEC: 0x80000, EFD_NONBLOCK: 0x800,
-  MSG_DONTWAIT: 0x40, PROT_READ_WRITE: 3, MAP_SHARED: 1, MADV_HUGEPAGE: 14, POSIX_FADV_DONTNEED: 4, MAP_FAILED: 0xffffffffffffffffn, ETH_P_ALL: 0x0003,
+  MSG_DONTWAIT: 0x40, PROT_READ_WRITE: 3, MAP_SHARED: 1, MADV_DONTNEED: 4, MADV_HUGEPAGE: 14, POSIX_FADV_DONTNEED: 4, MAP_FAILED: 0xffffffffffffffffn, ETH_P_ALL: 0x0003,
   EINTR: 4, ENXIO: 6, EAGAIN: 11, ENODEV: 19, EMSGSIZE: 90, EADDRINUSE: 98, ENETDOWN: 100, ENOBUFS: 105, EPERM: 1, EACCES: 13,
 } as const;
 
@@ -132,6 +134,7 @@ function bindLibc(): Libc {
         fadvise.async(file, position, length, advice, (_: unknown, result: number) => onEnd(result));
       },
       madvise: library.func("int madvise(void *address, size_t length, int advice)"),
+      madviseAt: library.func("int madvise(uintptr_t address, size_t length, int advice)"),
       if_nametoindex: library.func("unsigned int if_nametoindex(const char *name)"),
       errno: () => koffi.errno(),
       addressOf: (memory) => koffi.address(memory),

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { PacketIoError } from "../errors.ts";
 import { type Libc, LINUX, loadLibc } from "../libc.ts";
 
@@ -21,6 +22,30 @@ export function allocatePages(octets: number): Buffer {
   const pages = memory.subarray(before, before + octets);
   if (octets > 0) libc.madvise(pages, octets, LINUX.MADV_HUGEPAGE);
   return pages;
+}
+
+/** The first line of a mapping in /proc/PID/smaps: from, to, whether it is only read, and private, and the file. @see proc_pid_smaps(5) */
+const FILE_MAPPING = /^([0-9a-f]+)-([0-9a-f]+) r-[x-]p \S+ \S+ [1-9]\d*\s+\//;
+
+/**
+ * Gives back the pages of the program and its libraries: files that are mapped, and that nobody wrote to. What is needed comes back from the kernel's cache when it is
+ * touched, and what only a start needed does not: some 20 MB of Node. Takes some milliseconds.
+ * @returns How many stretches were given back; 0 too where the C library cannot be called.
+ * @see madvise(2), MADV_DONTNEED
+ */
+export function releaseFilePages(): number {
+  const libc = loaded();
+  if (!libc) return 0;
+  let released = 0;
+  let mapping: RegExpExecArray | null = null;
+  for (const line of readFileSync("/proc/self/smaps", "latin1").split("\n")) {
+    if (/^[0-9a-f]+-/.test(line)) mapping = FILE_MAPPING.exec(line);
+    else if (mapping && line.startsWith("Anonymous:") && Number.parseInt(line.slice(10), 10) === 0) {
+      const [from, to] = [Number.parseInt(mapping[1] ?? "", 16), Number.parseInt(mapping[2] ?? "", 16)];
+      if (libc.madviseAt(from, to - from, LINUX.MADV_DONTNEED) === 0) released += 1;
+    }
+  }
+  return released;
 }
 
 function loaded(): Libc | null {

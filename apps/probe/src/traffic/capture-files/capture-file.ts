@@ -3,15 +3,15 @@ import { machine, release, type as systemName } from "node:os";
 import type { PcapRecorded } from "@lanthorn/contract/uplink";
 import { createPcapngWriter, type PcapngWriter } from "@lanthorn/packets";
 import type { Clock } from "@lanthorn/runtime";
-import { createBlockStore } from "./block-store.ts";
+import { type BlockStore, createBlockStore } from "./block-store.ts";
 import { type BufferPool, MAX_PADDING_BYTES, ROOM_BYTES } from "./buffer-pool.ts";
 import type { InterfaceCounters } from "./counters.ts";
 import type { DiskRoom } from "./disk-room.ts";
 import { type CaptureFileFacts, partPath, removeCaptureFile, writeNote } from "./facts.ts";
-import { createContents, type FileContents } from "./file-contents.ts";
-import { cleanComment, createFrameGaps } from "./frame-gaps.ts";
+import { createContents, type FileContents, type GrowingContents } from "./file-contents.ts";
+import { cleanComment, createFrameGaps, type FrameGaps } from "./frame-gaps.ts";
 import type { FrameCursor, FrameView } from "@lanthorn/packet-io";
-import { createOrderedWriter } from "./ordered-writer.ts";
+import { createOrderedWriter, type OrderedWriter } from "./ordered-writer.ts";
 import { type CapturePrivacy, createPrivacyCut, narrower } from "./privacy.ts";
 import { beginRecord, type CapturedInterface, settleFile, statisticsOf, TRAILER_BYTES } from "./settle-file.ts";
 
@@ -88,95 +88,113 @@ export function openCaptureFile(options: CaptureFileOptions): CaptureFile {
   const gaps = createFrameGaps(interfaces.length);
   const isPadded = options.about === null;
   const trailerBytes = TRAILER_BYTES * interfaces.length;
-  const endBytes = trailerBytes + (isPadded ? MAX_PADDING_BYTES : 0);
   const begun = beginRecord(options, clock.now());
   const pcapng = createFormat(options, privacy.words);
-  const header = pcapng.header();
   const store = createBlockStore({
     path: partPath(folder, id), room, trailerBytes, isHashed: options.about !== null, isDurable: options.about !== null, isDirect: isPadded, writer: options.pool.writer,
     after: mkdir(folder, { recursive: true, mode: 0o700 }).then(() => options.about && writeNote(folder, { recorded: begun, is_reported: false })),
   });
   const writer = createOrderedWriter({ store, pool: options.pool, pad: isPadded ? pcapng.writePadding : null });
-  let isFull = false;
-  let isHeaderWritten = false;
-
-  function putHeader(): boolean {
-    if (isHeaderWritten) return true;
-    if (!writer.reserve(header.length)) return false;
-    writer.buffer.set(header, writer.at);
-    writer.at += header.length;
-    isHeaderWritten = true;
-    return true;
-  }
-
-  function add(frame: FrameView, interfaceId: number, text?: string, flow = 0): "added" | "busy" | "full" {
-    if (isFull || store.fault !== null || !gaps.has(interfaceId)) return "full";
-    const facts = gaps.factsOf(interfaceId, privacy.comment(text));
-    const kept = Math.min(privacy.keptLength(frame), interfaces[interfaceId]?.snapLength ?? 0);
-    const most = kept + MAX_RECORD_OVERHEAD + 4 * (facts.comment?.length ?? 0);
-    if (file.bytes + most + endBytes > options.maxBytes || most > ROOM_BYTES) {
-      isFull = true;
-      return "full";
-    }
-    if (!putHeader() || !writer.reserve(most)) return store.fault === null ? "busy" : "full";
-    const end = pcapng.writeRecord(writer.buffer, writer.at, kept < frame.length ? cutTo(frame, kept) : frame, facts);
-    contents.add(frame, writer.begin + writer.at, flow);
-    writer.at = end;
-    file.bytes = writer.begin + end;
-    gaps.written(interfaceId);
-    privacy.said();
-    return "added";
-  }
-
-  function addRun(frames: FrameCursor, interfaceId: number, flows: Uint32Array, first: number): boolean {
-    const { buffer, begin } = writer;
-    const facts = isFull || store.fault !== null || !privacy.isWhole() ? null : gaps.plainFacts(interfaceId);
-    const snapLength = facts === null || buffer.length === 0 ? -1 : interfaces[interfaceId]?.snapLength ?? -1;
-    const last = Math.min(ROOM_BYTES, options.maxBytes - endBytes - begin) - MAX_RECORD_OVERHEAD;
-    let isLeft = false;
-    for (let [at, index] = [writer.at, first]; !isLeft && frames.next();) {
-      isLeft = frames.length > snapLength || at + frames.length > last;
-      if (isLeft) break;
-      const end = pcapng.writeRecord(buffer, at, frames, facts ?? {});
-      contents.add(frames, begin + at, flows[index]);
-      [at, index] = [end, index + 1];
-      writer.at = at;
-      file.bytes = begin + at;
-    }
-    return isLeft;
-  }
+  const maxBytes = options.maxBytes - trailerBytes - (isPadded ? MAX_PADDING_BYTES : 0);
+  const frames = createFrames({ interfaces, maxBytes, privacy, contents, gaps, pcapng, store, writer });
 
   async function flush(): Promise<void> {
-    putHeader();
+    frames.putHeader();
     await writer.flush();
   }
 
-  const file = {
-    id, add, addRun, flush, contents,
+  return {
+    id, add: frames.add, addRun: frames.addRun, flush, contents,
     missing: gaps.add,
     narrow: privacy.narrow,
     ready: writer.ready,
-    bytes: header.length,
+    get bytes() {
+      return frames.bytes;
+    },
     get left() {
-      return options.maxBytes - endBytes - file.bytes;
+      return maxBytes - frames.bytes;
     },
     async finish(counters: readonly InterfaceCounters[], lack = "") {
-      isFull = true;
+      frames.isFull = true;
       await flush();
       const blocks = statisticsOf({ pcapng, interfaces, counters, gaps, words: privacy.words, from: Date.parse(begun.started_at ?? ""), to: clock.now() });
-      const written = await store.finish(isHeaderWritten ? blocks : Buffer.concat([header, blocks]));
+      const written = await store.finish(frames.isBegun ? blocks : Buffer.concat([frames.header, blocks]));
       const last = { ...begun, headers_only: privacy.now.headersOnly, detail: privacy.change };
       return settleFile({ ...options, begun: last, written, fault: store.fault, lack, contents, counters });
     },
     async abandon() {
-      isFull = true;
+      frames.isFull = true;
       await writer.flush();
       const written = await store.finish(Buffer.alloc(0));
       if (written) room.removed(written.bytes);
       await removeCaptureFile(folder, id);
     },
   };
-  return file;
+}
+
+/** What frames are written with. */
+interface FrameParts {
+  readonly interfaces: readonly CapturedInterface[];
+  /** Of header and frames. */
+  readonly maxBytes: number;
+  readonly privacy: ReturnType<typeof createFilePrivacy>;
+  readonly contents: GrowingContents;
+  readonly gaps: FrameGaps;
+  readonly pcapng: PcapngWriter;
+  readonly store: Pick<BlockStore, "fault">;
+  readonly writer: OrderedWriter;
+}
+
+/** Puts a file's header and frames into buffers. */
+function createFrames({ interfaces, maxBytes, privacy, contents, gaps, pcapng, store, writer }: FrameParts) {
+  const header = pcapng.header();
+
+  function putHeader(): boolean {
+    if (frames.isBegun) return true;
+    if (!writer.reserve(header.length)) return false;
+    writer.buffer.set(header, writer.at);
+    writer.at += header.length;
+    frames.isBegun = true;
+    return true;
+  }
+
+  function add(frame: FrameView, interfaceId: number, text?: string, flow = 0): "added" | "busy" | "full" {
+    if (frames.isFull || store.fault !== null || !gaps.has(interfaceId)) return "full";
+    const facts = gaps.factsOf(interfaceId, privacy.comment(text));
+    const kept = Math.min(privacy.keptLength(frame), interfaces[interfaceId]?.snapLength ?? 0);
+    const most = kept + MAX_RECORD_OVERHEAD + 4 * (facts.comment?.length ?? 0);
+    if (frames.bytes + most > maxBytes || most > ROOM_BYTES) {
+      frames.isFull = true;
+      return "full";
+    }
+    if (!putHeader() || !writer.reserve(most)) return store.fault === null ? "busy" : "full";
+    const end = pcapng.writeRecord(writer.buffer, writer.at, kept < frame.length ? cutTo(frame, kept) : frame, facts);
+    contents.add(frame, writer.begin + writer.at, flow);
+    writer.at = end;
+    frames.bytes = writer.begin + end;
+    gaps.written(interfaceId);
+    privacy.said();
+    return "added";
+  }
+
+  function addRun(run: FrameCursor, interfaceId: number, flows: Uint32Array, first: number): boolean {
+    const { buffer, begin } = writer;
+    const facts = frames.isFull || store.fault !== null || !privacy.isWhole() ? null : gaps.plainFacts(interfaceId);
+    // Nothing fits where there is no buffer, or something is to be said.
+    const longest = facts === null || buffer.length === 0 ? -1 : interfaces[interfaceId]?.snapLength ?? -1;
+    const last = Math.min(ROOM_BYTES, maxBytes - begin) - MAX_RECORD_OVERHEAD;
+    for (let index = first; run.next(); index += 1) {
+      const { at } = writer;
+      if (facts === null || run.length > longest || at + run.length > last) return true;
+      writer.at = pcapng.writeRecord(buffer, at, run, facts);
+      frames.bytes = begin + writer.at;
+      contents.add(run, begin + at, flows[index]);
+    }
+    return false;
+  }
+
+  const frames = { header, putHeader, add, addRun, isFull: false, isBegun: false, bytes: header.length };
+  return frames;
 }
 
 /** What is left out of a file's frames, and that this has changed while it was written. */

@@ -61,7 +61,7 @@ export function createShedder(deps: {
   /** Those that are left out as a whole, the last first. */
   const whole = all.filter((_, index) => index > 0 && !sinks[index]?.isDivisible).toReversed();
   const parted = createParted(deps, all[sinks.findIndex(({ isDivisible }) => isDivisible)]);
-  const [kernelLoads, loads, waiting] = [createLeast(), createLeast(), createLeast()];
+  const { kernelLoads, loads, waiting, find, step } = createLoads(deps);
   let [taken, patience] = [0, 0];
   const backoff = createBackoff({ firstMs: RESTORE_FIRST_MS, longestMs: RESTORE_LONGEST_MS, random: () => 1 });
   let restoreAfterMs = RESTORE_FIRST_MS;
@@ -94,13 +94,10 @@ export function createShedder(deps: {
 
   function look(): void {
     const now = clock.monotonic();
-    const inKernel = deps.kernelLoad();
-    kernelLoads.look(inKernel);
-    loads.look(deps.load(inKernel));
-    waiting.look(deps.waiting(inKernel));
+    find();
     if (now - lookedAt < STEP_MS) return;
     lookedAt = now;
-    for (const one of [kernelLoads, loads, waiting]) one.step();
+    step();
     if (loads.last > RESTORE_BELOW) calmSince = null;
     else calmSince ??= now;
     patience = isOverload() ? patience + 1 : Math.max(0, patience - 1);
@@ -127,6 +124,23 @@ export function createShedder(deps: {
       }
     },
     state: () => ({ load: loads.last, shedding: all.filter(({ since }) => since !== null).length, sinks: all.map(({ name, frames, octets, since }) => ({ name, frames, octets, since })) }),
+  };
+}
+
+/** What waits, as it is found by one question to the kernel's ring. */
+function createLoads({ kernelLoad, load, waiting }: Pick<Parameters<typeof createShedder>[0], "kernelLoad" | "load" | "waiting">) {
+  const loads = { kernelLoads: createLeast(), loads: createLeast(), waiting: createLeast() };
+  return {
+    ...loads,
+    find(): void {
+      const inKernel = kernelLoad();
+      loads.kernelLoads.look(inKernel);
+      loads.loads.look(load(inKernel));
+      loads.waiting.look(waiting(inKernel));
+    },
+    step(): void {
+      for (const one of Object.values(loads)) one.step();
+    },
   };
 }
 
