@@ -26,7 +26,7 @@ export interface OrderedWriter {
 /** Buffers of one file; a file that is written fast must not take all from others. */
 const MAX_QUEUED = 12;
 /** What waits is written together: a write costs this process as much time as a hundred frames, however long it is, and takes a turn of the event loop. */
-const MAX_AT_ONCE = 3;
+const MAX_AT_ONCE = 5;
 /** For the same reason the next write waits in the kernel already while one is made, where it has enough to write: the disk is not to wait for us. */
 const MAX_WRITES = 2;
 const MIN_BESIDE = 2;

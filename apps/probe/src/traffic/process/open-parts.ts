@@ -32,9 +32,9 @@ import { createUploads } from "./uploads.ts";
  * Of 512 KiB each. An open file has one or two; the rest is for what the disk has not yet taken. The ring begins behind them, within a large page: what the
  * continuous capture has with its spare ones, taken from there, begins with such a page.
  */
-const BUFFERS = 16;
+const BUFFERS = 21;
 /** One is filled, and six are written at once. A slow disk must not let the continuous capture take what evidence and captures on demand are written from. */
-const CONTINUOUS_BUFFERS = 7;
+const CONTINUOUS_BUFFERS = 12;
 /** One is filled and one written: the kernel's cache takes it at once. Where the disk stands still, these are taken beside the others. */
 const SPARE_BUFFERS = 2;
 /** An overload is rehearsed when the start is over, or later: so many times at most. */
