@@ -35,3 +35,20 @@ test("the file system is asked a few times a second while there is plenty, and e
   free = GIBI + 5 * MEBI;
   expect([space.holds(5 * MEBI, 0), space.holds(6 * MEBI, 0)]).toEqual([true, false]);
 });
+
+test("where others could not fill it in a second, it is asked once a second", async () => {
+  const clock = createFakeClock();
+  let asked = 0;
+  const space = createFreeSpace({
+    path: "/", floorBytes: GIBI, clock,
+    freeBytes() {
+      asked += 1;
+      return 20 * GIBI;
+    },
+  });
+  for (let count = 0; count < 95; count += 1) {
+    expect(space.holds(MEBI, 0)).toBe(true);
+    await clock.advance(20);
+  }
+  expect(asked).toBe(2);
+});

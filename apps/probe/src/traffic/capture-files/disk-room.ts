@@ -38,15 +38,16 @@ const BLOCK_BYTES = 4096;
 /** Each round removes a file; a claim that finds no room after so many waits for the next one. */
 const MAX_ROUNDS = 64;
 
-/** While so much more than the floor is free, what was asked a moment ago is enough: others do not fill that in a tenth of a second. */
+/** What was asked a moment ago is enough, while more than the floor is free than others fill since: at most a gigabyte in each tenth of a second. */
 const AMPLE_BYTES = 1024 * 1024 * 1024;
 const AMPLE_MS = 100;
+const LONGEST_MS = 1000;
 
 /**
  * @param options.path A folder of the file system.
  * @param options.floorBytes What is to stay free.
  * @param options.freeBytes How the free space is found; for tests.
- * @param options.clock With it the file system is asked ten times a second at most while there is plenty: a call takes as long as 80 frames.
+ * @param options.clock With it the file system is asked one to ten times a second while there is plenty: a call takes as long as 80 frames.
  */
 export function createFreeSpace(options: {
   readonly path: string; readonly floorBytes: number; readonly freeBytes?: (path: string) => number; readonly clock?: Pick<Clock, "monotonic">;
@@ -64,7 +65,8 @@ export function createFreeSpace(options: {
   return {
     holds(bytes, extraFloorBytes) {
       const needed = roundUp(bytes) + floorBytes + extraFloorBytes;
-      if (clock && known >= needed + AMPLE_BYTES && clock.monotonic() - askedAt < AMPLE_MS) return true;
+      const ageMs = clock ? clock.monotonic() - askedAt : Number.POSITIVE_INFINITY;
+      if (ageMs < LONGEST_MS && known >= needed + AMPLE_BYTES * Math.ceil((ageMs + 1) / AMPLE_MS)) return true;
       return ask() >= needed;
     },
     claim(bytes) {

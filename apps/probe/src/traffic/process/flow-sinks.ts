@@ -114,7 +114,7 @@ function createFrameFeed() {
       cursor.start(block);
       for (let index = 0; cursor.next(); index += 1) {
         const { bytes, offset, length, wireLength, seconds, nanoseconds } = cursor;
-        const microseconds = seconds * 1e6 + Math.floor(nanoseconds / 1000);
+        const microseconds = seconds * 1e6 + ((nanoseconds / 1000) | 0);
         last.microseconds = microseconds;
         numbers[index] = analyzer.placedFrame(bytes, offset, length, wireLength, microseconds);
       }
