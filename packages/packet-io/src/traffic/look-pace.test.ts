@@ -20,8 +20,8 @@ function openScene() {
   return { look, follow };
 }
 
-test("while thousands of frames a second come, looks are as far apart as finds eight blocks, 40 ms at most", async () => {
-  expect((await openScene().follow(8, 1.5, 250)).at(-1)).toBe(5);
+test("while thousands of frames a second come, looks are as far apart as finds fifteen blocks, 40 ms at most", async () => {
+  expect((await openScene().follow(8, 1.5, 250)).at(-1)).toBe(10);
   expect((await openScene().follow(8, 10, 1600)).at(-1)).toBe(3);
   expect((await openScene().follow(8, 0.1, 12)).at(-1)).toBe(40);
 });

@@ -3,8 +3,8 @@ import { LOOK_MS, type NextLook } from "./readiness.ts";
 
 /** Frames of one look that are many: thousands a second come, and nobody waits for one of them. */
 const MANY_FRAMES = 64;
-/** The next look is to find so many blocks, an eighth of the kernel's ring. */
-const BLOCKS_OF_A_LOOK = 12;
+/** The next look is to find so many blocks, a quarter of the kernel's ring. */
+const BLOCKS_OF_A_LOOK = 15;
 /**
  * A look costs as much as hundreds of frames, as the processor's caches are others' by then. A flood may begin at any time, and the kernel's ring
  * takes 400 MB/s for so long.

@@ -142,7 +142,7 @@ const KEPT_BYTES = 16 * 1024 * 1024;
 /** In this time it is kept, where the disk is well. */
 const KEPT_WITHIN_MS = 40;
 /** A disk that takes longer than this for some buffers is slower than what comes, while all are in use. */
-const SLOW_MS = 20;
+const SLOW_MS = 50;
 
 /** What goes past the cache, by the time that the disk takes for it. */
 function createPastWrites({ isFull, clock }: DiskDeps) {

@@ -41,19 +41,21 @@ function fill(writer: OrderedWriter, buffers: number): boolean {
 
 const pad = (into: Buffer, at: number, octets: number) => void into.fill(0, at, at + octets);
 
-test("what is recorded continuously is written three buffers at a time", async () => {
-  const writer = open(createBufferPool({ buffers: 8 }), pad);
-  fill(writer, 3);
+test("what is recorded continuously is written eight buffers at a time, and beside that where few are left", async () => {
+  const writer = open(createBufferPool({ buffers: 20 }), pad);
+  fill(writer, 8);
   expect(writes).toEqual([]);
   fill(writer, 1);
-  expect(writes).toEqual([3]);
-  fill(writer, 2);
-  expect(writes).toEqual([3, 2]);
-  await end();
-  fill(writer, 2);
-  expect(writes).toEqual([3, 2]);
+  expect(writes).toEqual([8]);
+  fill(writer, 3);
+  expect(writes).toEqual([8]);
   fill(writer, 1);
-  expect(writes).toEqual([3, 2, 3]);
+  expect(writes).toEqual([8, 4]);
+  await end();
+  fill(writer, 7);
+  expect(writes).toEqual([8, 4]);
+  fill(writer, 1);
+  expect(writes).toEqual([8, 4, 8]);
 });
 
 test("a file of which somebody waits is written as it comes", () => {

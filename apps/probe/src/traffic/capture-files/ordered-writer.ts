@@ -24,9 +24,12 @@ export interface OrderedWriter {
 }
 
 /** Buffers of one file; a file that is written fast must not take all from others. */
-const MAX_QUEUED = 12;
-/** What waits is written together: a write costs this process as much time as a hundred frames, however long it is, and takes a turn of the event loop. */
-const MAX_AT_ONCE = 5;
+const MAX_QUEUED = 18;
+/**
+ * What waits is written together: a write costs this process as much time as some hundred frames, however long it is, and takes a turn of the event loop. Of files that go past the
+ * kernel's cache, and of others, whose checksum takes a turn too: a millisecond for each buffer.
+ */
+const MAX_AT_ONCE = { past: 8, cached: 3 } as const;
 /** For the same reason the next write waits in the kernel already while one is made, where it has enough to write: the disk is not to wait for us. */
 const MAX_WRITES = 2;
 const MIN_BESIDE = 2;
@@ -42,6 +45,7 @@ type Pad = (into: Buffer, at: number, octets: number) => void;
  * @param deps.pad For files that go past the kernel's cache: a buffer ends with a page of the file. Null for all others.
  */
 export function createOrderedWriter({ store, pool, pad }: { readonly store: BlockStore; readonly pool: BufferPool; readonly pad: Pad | null }): OrderedWriter {
+  const most = pad === null ? MAX_AT_ONCE.cached : MAX_AT_ONCE.past;
   const queue: { readonly buffer: Buffer; readonly length: number }[] = [];
   /** Of the queue, from its front on: they are being written. */
   let begun = 0;
@@ -51,7 +55,7 @@ export function createOrderedWriter({ store, pool, pad }: { readonly store: Bloc
   let waiting: (() => void)[] = [];
 
   async function writeNext(): Promise<void> {
-    const next = queue.slice(begun, begun + MAX_AT_ONCE);
+    const next = queue.slice(begun, begun + most);
     begun += next.length;
     writes += 1;
     await store.append(...next.map(({ buffer, length }) => buffer.subarray(0, length)));
@@ -67,8 +71,8 @@ export function createOrderedWriter({ store, pool, pad }: { readonly store: Bloc
 
   /** Of the buffers for which a write is begun. Some wait for more, where there are free ones, nobody waits for these, and nobody reads the file soon. */
   function fewest(): number {
-    if (writes > 0) return MIN_BESIDE;
-    return pad !== null && flushes === 0 && waiting.length === 0 && pool.free > 0 ? MAX_AT_ONCE : 1;
+    if (writes > 0) return pool.free < most ? MIN_BESIDE : most;
+    return pad !== null && flushes === 0 && waiting.length === 0 && pool.free > 0 ? most : 1;
   }
 
   function write(): void {

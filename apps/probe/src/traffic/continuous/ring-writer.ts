@@ -35,7 +35,7 @@ const MOST_OF_A_BLOCK = 272 * 1024;
 /** What is in memory is at most this old, so that a reader sees it before the file ends. */
 const FLUSH_EVERY_MS = 2000;
 /** Disks answer within some milliseconds. One that cleans up does not for a quarter of a second now and then, and the file that it is writing can be written in no other way meanwhile. */
-const STALL_MS = 40;
+const STALL_MS = 60;
 const NO_FLOWS = new Uint32Array(0);
 /** So long a file beside goes on at least: longer each time that the disk stands still again soon, or a slow one would make some files a second. */
 const BACK_FIRST_MS = 200;

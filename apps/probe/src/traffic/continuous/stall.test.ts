@@ -92,7 +92,7 @@ test("the continuous capture goes on in another file while the disk stands still
   while (isReady()) bring();
   await clock.advance(20);
   expect([isReady(), parts()]).toEqual([false, 1]);
-  await clock.advance(30);
+  await clock.advance(50);
   expect(isReady()).toBe(true);
   await take(100);
   const sentBeside = sent();

@@ -28,13 +28,10 @@ import type { Begin } from "./traffic-process.ts";
 import type { TrafficParts } from "./traffic-parts.ts";
 import { createUploads } from "./uploads.ts";
 
-/**
- * Of 512 KiB each. An open file has one or two; the rest is for what the disk has not yet taken. The ring begins behind them, within a large page: what the
- * continuous capture has with its spare ones, taken from there, begins with such a page.
- */
-const BUFFERS = 21;
-/** One is filled, and six are written at once. A slow disk must not let the continuous capture take what evidence and captures on demand are written from. */
-const CONTINUOUS_BUFFERS = 12;
+/** Of 512 KiB each. An open file has one or two; the rest is for what the disk has not yet taken. Memory that was never used is not resident: it is taken from where the ring begins. */
+const BUFFERS = 27;
+/** One is filled, eight are written and eight wait. A slow disk must not let the continuous capture take what evidence and captures on demand are written from. */
+const CONTINUOUS_BUFFERS = 18;
 /** One is filled and one written: the kernel's cache takes it at once. Where the disk stands still, these are taken beside the others. */
 const SPARE_BUFFERS = 2;
 /** An overload is rehearsed when the start is over, or later: so many times at most. */

@@ -37,7 +37,7 @@ let sent = 0;
 async function record(megabytes: number): Promise<number> {
   let lowest = Number.POSITIVE_INFINITY;
   for (let bytes = 0; bytes < megabytes * MEBI; bytes += frames.end) {
-    while (pool.inUse > BUFFERS / 4) {
+    while (pool.inUse > BUFFERS / 2) {
       lowest = Math.min(lowest, freeBytes());
       await nextTurn();
     }
