@@ -30,7 +30,7 @@ const FILE_MAPPING = /^([0-9a-f]+)-([0-9a-f]+) r-[x-]p \S+ \S+ [1-9]\d*\s+\//;
 /**
  * Gives back the pages of the program and its libraries: files that are mapped, and that nobody wrote to. What is needed comes back from the kernel's cache when it is
  * touched, and what only a start needed does not: some 20 MB of Node. Takes some milliseconds.
- * @returns How many stretches were given back; 0 too where the C library cannot be called.
+ * @returns How many stretches were given back; 0 too where the C library cannot be called, or the system does not say what is mapped.
  * @see madvise(2), MADV_DONTNEED
  */
 export function releaseFilePages(): number {
@@ -38,7 +38,7 @@ export function releaseFilePages(): number {
   if (!libc) return 0;
   let released = 0;
   let mapping: RegExpExecArray | null = null;
-  for (const line of readFileSync("/proc/self/smaps", "latin1").split("\n")) {
+  for (const line of readMappings().split("\n")) {
     if (/^[0-9a-f]+-/.test(line)) mapping = FILE_MAPPING.exec(line);
     else if (mapping && line.startsWith("Anonymous:") && Number.parseInt(line.slice(10), 10) === 0) {
       const [from, to] = [Number.parseInt(mapping[1] ?? "", 16), Number.parseInt(mapping[2] ?? "", 16)];
@@ -46,6 +46,15 @@ export function releaseFilePages(): number {
     }
   }
   return released;
+}
+
+function readMappings(): string {
+  try {
+    return readFileSync("/proc/self/smaps", "latin1");
+  } catch {
+    // A system without /proc, or one that hides it: nothing is given back.
+    return "";
+  }
 }
 
 function loaded(): Libc | null {
