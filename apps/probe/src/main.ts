@@ -143,7 +143,7 @@ function checkConfiguration(): void {
 async function run(replay: { readonly path: string; readonly exitWhenDrained: boolean } | null): Promise<void> {
   const settings = configuration();
   const { keepHeapSmall } = await import("./small-heap.ts");
-  // What it needs is a part of what it needs anyway, and only that when it is needed.
+  // Loaded with the bulk of the code, which comes behind this.
   const releasePages = () => void import("@lanthorn/packet-io").then(({ releaseFilePages }) => releaseFilePages());
   keepHeapSmall(systemClock, { dropsCode: true, atFirst: releasePages });
   const [{ runDaemon }, { readIdentity }, { createVendorLookup }, { createProgramFinder }] = await Promise.all([

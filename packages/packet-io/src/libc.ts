@@ -79,6 +79,16 @@ export function loadLibc(): Libc {
   return loaded;
 }
 
+/** The same for who can do without it. @returns Null where it cannot be loaded. */
+export function findLibc(): Libc | null {
+  try {
+    return loadLibc();
+  } catch (error) {
+    if (error instanceof PacketIoError) return null;
+    throw error;
+  }
+}
+
 function bindLibc(): Libc {
   if (process.platform !== "linux" || (process.arch !== "x64" && process.arch !== "arm64")) {
     const here = `${process.platform} ${process.arch}`;

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
-import { PacketIoError } from "../errors.ts";
-import { type Libc, LINUX, loadLibc } from "../libc.ts";
+import { findLibc, LINUX } from "../libc.ts";
 
 /** Memory, length and place of what is written past the kernel's cache are multiples of this, which is what disks with the longest sectors want. */
 export const PAGE_OCTETS = 4096;
@@ -16,7 +15,7 @@ const LARGE_PAGE_OCTETS = 2 * 1024 * 1024;
  */
 export function allocatePages(octets: number): Buffer {
   const memory = Buffer.alloc(octets + LARGE_PAGE_OCTETS);
-  const libc = loaded();
+  const libc = findLibc();
   if (!libc) return memory.subarray(0, octets);
   const before = Number(BigInt.asUintN(64, -libc.addressOf(memory)) % BigInt(LARGE_PAGE_OCTETS));
   const pages = memory.subarray(before, before + octets);
@@ -34,7 +33,7 @@ const FILE_MAPPING = /^([0-9a-f]+)-([0-9a-f]+) r-[x-]p \S+ \S+ [1-9]\d*\s+\//;
  * @see madvise(2), MADV_DONTNEED
  */
 export function releaseFilePages(): number {
-  const libc = loaded();
+  const libc = findLibc();
   if (!libc) return 0;
   let released = 0;
   let mapping: RegExpExecArray | null = null;
@@ -54,14 +53,5 @@ function readMappings(): string {
   } catch {
     // A system without /proc, or one that hides it: nothing is given back.
     return "";
-  }
-}
-
-function loaded(): Libc | null {
-  try {
-    return loadLibc();
-  } catch (error) {
-    if (error instanceof PacketIoError) return null;
-    throw error;
   }
 }

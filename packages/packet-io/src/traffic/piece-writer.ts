@@ -1,6 +1,5 @@
 import type { PacketIoClock } from "../capture/capture-types.ts";
-import { type Libc, LINUX, loadLibc } from "../libc.ts";
-import { PacketIoError } from "../errors.ts";
+import { findLibc, type Libc, LINUX } from "../libc.ts";
 import { PAGE_OCTETS } from "./page-memory.ts";
 
 /** Writes much memory to files, in one call to the system each time and in a thread of libuv's pool. What is written is the writer's own until its promise is settled. */
@@ -72,7 +71,7 @@ interface Slot {
 
 /** @returns Null where the system has no asynchronous I/O, or the C library cannot be called. */
 export function openPieceWriter(clock: Pick<PacketIoClock, "after">): PieceWriter | null {
-  const libc = loaded();
+  const libc = findLibc();
   const first = libc && openSlot(libc);
   if (!libc || !first) return null;
   const idle: Slot[] = [first];
@@ -118,15 +117,6 @@ export function openPieceWriter(clock: Pick<PacketIoClock, "after">): PieceWrite
       });
     },
   };
-}
-
-function loaded(): Libc | null {
-  try {
-    return loadLibc();
-  } catch (error) {
-    if (error instanceof PacketIoError) return null;
-    throw error;
-  }
 }
 
 function openSlot(libc: Libc): Slot | null {

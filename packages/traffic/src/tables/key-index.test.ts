@@ -1,13 +1,11 @@
 import { expect, test } from "vitest";
+import { seededRandom } from "../../../packets/src/testing/hostile.ts";
 import { IPV4_BIT, KEY_AT, KEY_WORDS, KeyIndex } from "./key-index.ts";
 
 /** Numbers from 0 to below 1, the same ones each time. */
 function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
+  const random = seededRandom(seed);
+  return () => random(1e9) / 1e9;
 }
 
 test("an index that is empty has no key, that of zeros neither", () => {

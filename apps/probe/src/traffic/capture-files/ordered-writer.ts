@@ -52,7 +52,7 @@ export function createOrderedWriter({ store, pool, pad }: { readonly store: Bloc
   let writes = 0;
   let flushes = 0;
   let last: Promise<void> = Promise.resolve();
-  let waiting: (() => void)[] = [];
+  const waiting: (() => void)[] = [];
 
   async function writeNext(): Promise<void> {
     const next = queue.slice(begun, begun + most);
@@ -63,9 +63,7 @@ export function createOrderedWriter({ store, pool, pad }: { readonly store: Bloc
     begun -= next.length;
     queue.splice(0, next.length);
     for (const { buffer } of next) pool.give(buffer);
-    const awakened = waiting;
-    waiting = [];
-    for (const resolve of awakened) resolve();
+    for (const resolve of waiting.splice(0)) resolve();
     write();
   }
 

@@ -97,8 +97,7 @@ export function createRingWriter(
         const added = open.file.contents.packets - before;
         open.counts.added(interfaceId, added);
         lost -= added;
-        if (!isLeft) break;
-        open = take(open, interfaceId, flows[block.frames - lost] ?? 0);
+        open = isLeft ? take(open, interfaceId, flows[block.frames - lost] ?? 0) : null;
         if (open !== null) lost -= 1;
       }
       dropped += lost;
