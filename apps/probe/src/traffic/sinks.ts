@@ -15,8 +15,11 @@ export interface Sink {
    * is kept. Must not throw, and must not wait for anything.
    */
   onBlock(block: FrameBlock, interfaceId: number): void;
-  /** Whether it has room for a block: what waits for the disk is waited for, as far as the ring reaches. Always, unless given. */
-  isReady?(): boolean;
+  /**
+   * Whether it has room for a block: what waits for the disk is waited for, as far as the ring reaches. Always, unless given.
+   * @param waiting Which part of the ring waits for the sinks: 0 to 1.
+   */
+  isReady?(waiting: number): boolean;
   /** Frames that it was not given, because of overload. */
   shed(frames: number, octets: number, interfaceId: number): void;
   /** Frames of which nobody knows more than how many there were: the kernel had no room for them, or the interface was down. */

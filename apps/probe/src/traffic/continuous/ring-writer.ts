@@ -8,8 +8,11 @@ import { createFileSequence, type FileSequence, type FileSequenceDeps, type Open
 /** Writes one file after the other, without waiting for the disk. */
 export interface RingWriter {
   onBlock(block: FrameBlock, interfaceId: number): void;
-  /** Whether there is a buffer for a block. Where a disk stands still, the next file is begun, which the kernel's cache takes. */
-  isReady(): boolean;
+  /**
+   * Whether there is a buffer for a block. Where a disk stands still, or takes less than what comes, the next file is begun, which the kernel's cache takes.
+   * @param waiting Which part of the ring waits: 0 to 1.
+   */
+  isReady(waiting: number): boolean;
   /** Frames that did not come here, or of which nobody knows how many: 0. */
   missing(interfaceId: number, frames: number, why: string, by: "kernel" | "probe"): void;
   /** Ends the file that is written; the next frame begins another. */
@@ -36,6 +39,8 @@ const MOST_OF_A_BLOCK = 272 * 1024;
 const FLUSH_EVERY_MS = 2000;
 /** Disks answer within some milliseconds. One that cleans up does not for a quarter of a second now and then, and the file that it is writing can be written in no other way meanwhile. */
 const STALL_MS = 60;
+/** Where so much of the ring waits, the disk takes less than what comes; above what waits where only this process is late, and below what is waited for at all. */
+const TOO_SLOW_ABOVE = 0.45;
 const NO_FLOWS = new Uint32Array(0);
 /** So long a file beside goes on at least: longer each time that the disk stands still again soon, or a slow one would make some files a second. */
 const BACK_FIRST_MS = 200;
@@ -44,7 +49,7 @@ const SOON_MS = 60_000;
 
 /**
  * @param deps.fileMs A file ends when it is so old.
- * @param deps.spare From which files are written, through the kernel's cache, while the disk stands still.
+ * @param deps.spare From which files are written, through the kernel's cache, while the disk stands still or takes less than what comes.
  * @param deps.flowsOf What the flow table knows of a block.
  */
 export function createRingWriter(
@@ -85,7 +90,7 @@ export function createRingWriter(
 
   return {
     missing, rotate: files.rotate,
-    isReady: () => ways.isReady(files, begin),
+    isReady: (waiting) => ways.isReady(waiting, files, begin),
     unfinished: () => [...files.ending(), ...(files.current ? [files.current.file] : [])],
     onBlock(block, interfaceId) {
       const flows = deps.flowsOf(block) ?? NO_FLOWS;
@@ -128,31 +133,36 @@ export function createRingWriter(
   };
 }
 
-/** Past the kernel's cache, or by way of it while the disk stands still. A file can be written in one way only: for the other one another file is begun. */
+/** Past the kernel's cache, or by way of it while the disk stands still or takes less than what comes. A file can be written in one way only: for the other one another file is begun. */
 function createWays({ pool, spare, clock }: Pick<Parameters<typeof createRingWriter>[0], "pool" | "spare" | "clock">) {
   const backoff = createBackoff({ firstMs: BACK_FIRST_MS, longestMs: BACK_LONGEST_MS, random: () => 1 });
   let [backAfterMs, wentBackAt] = [BACK_FIRST_MS, Number.NEGATIVE_INFINITY];
-  const isStill = () => pool.writer.stalledMs() >= STALL_MS;
+  let [waiting, isBeside] = [0, false];
+  const isTooSlow = () => waiting >= TOO_SLOW_ABOVE || pool.writer.stalledMs() >= STALL_MS;
   /** Whether the next file is to be begun now; asked where this one has no buffer. */
   function isOtherBetter(open: OpenFile): boolean {
     const now = clock.monotonic();
     if (open.pool === pool) {
-      if (!isStill()) return false;
+      if (!isTooSlow()) return false;
       if (now - wentBackAt >= SOON_MS) backoff.reset();
       backAfterMs = backoff.next();
+      isBeside = true;
       return true;
     }
-    if (pool.free === 0 || isStill() || now - open.openedAt < backAfterMs) return false;
+    if (pool.free === 0 || isTooSlow() || now - open.openedAt < backAfterMs) return false;
     wentBackAt = now;
+    isBeside = false;
     return true;
   }
 
-  const next = () => (isStill() && pool.free === 0 ? spare : pool);
+  const next = () => ((isBeside || isTooSlow()) && pool.free === 0 ? spare : pool);
   return {
     /** From where the next file is written. */
     next,
     /** Whether there are buffers for a block, in this file or in one that is begun now. */
-    isReady(files: FileSequence, begin: () => OpenFile | null): boolean {
+    isReady(inRing: number, files: FileSequence, begin: () => OpenFile | null): boolean {
+      waiting = inRing;
+      if (files.current?.pool === pool) isBeside = false;
       const free = () => (files.current?.pool ?? next()).free;
       if (free() === 0 && files.current && isOtherBetter(files.current)) {
         files.rotate();

@@ -61,7 +61,7 @@ async function openScene(buffers: number, settings: Partial<ContinuousSettings>)
     sent += 1;
     return { bytes: udpFrame({ payload }), seconds: EPOCH_SECONDS, nanoseconds: sent };
   }));
-  const isReady = () => capture.sink.isReady?.() ?? true;
+  const isReady = (waiting = 0) => capture.sink.isReady?.(waiting) ?? true;
   const bring = () => capture.sink.onBlock(block(), 0);
   return {
     capture, disk, clock, isReady, bring,
@@ -109,6 +109,29 @@ test("the continuous capture goes on in another file while the disk stands still
   const files = await close();
   expect(files.flat()).toEqual(countTo(sent()));
   expect(files.at(-1)?.[0]).toBeGreaterThan(sentBeside);
+});
+
+test("the continuous capture goes on in another file where the disk takes less than what comes: as soon as half of what may wait does", async () => {
+  const { capture, disk, clock, isReady, bring, sent, parts, take, close } = await openScene(4, { budget_megabytes: 64, file_seconds: 10 });
+  await take(10);
+  await capture.flush();
+  disk.stall();
+  while (isReady()) bring();
+  expect([isReady(0.4), parts()]).toEqual([false, 1]);
+  expect(isReady(0.5)).toBe(true);
+  const sentBefore = sent();
+  await take(100);
+  expect(capture.dropped()).toBe(0);
+  disk.goOn();
+  await capture.flush();
+  await clock.advance(1000);
+  const tries = disk.tries();
+  await take(40);
+  await capture.flush();
+  expect(disk.tries()).toBeGreaterThan(tries);
+  const files = await close();
+  expect(files.flat()).toEqual(countTo(sent()));
+  expect(files.map((numbers) => numbers[0])).toContain(sentBefore);
 });
 
 test("while buffers are few, nothing is lost of a block in which a buffer ends and the file too", async () => {

@@ -32,8 +32,8 @@ import { createUploads } from "./uploads.ts";
 const BUFFERS = 27;
 /** One is filled, eight are written and eight wait. A slow disk must not let the continuous capture take what evidence and captures on demand are written from. */
 const CONTINUOUS_BUFFERS = 18;
-/** One is filled and one written: the kernel's cache takes it at once. Where the disk stands still, these are taken beside the others. */
-const SPARE_BUFFERS = 2;
+/** The kernel's cache takes them at once. Where the disk stands still or takes less than what comes, they are taken beside the others: with two of them 460,000 frames of 1,500 octets a second were too many. */
+const SPARE_BUFFERS = 6;
 /** An overload is rehearsed when the start is over, or later: so many times at most. */
 const REHEARSALS = 5;
 const REHEARSE_AFTER_MS = 2000;

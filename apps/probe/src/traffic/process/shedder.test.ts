@@ -156,11 +156,11 @@ test("others are left out when the kernel's ring fills, and that one is given no
 test("a sink that is given a part of the blocks is waited for like any other, and one that is given none is not", async () => {
   const { run, shedder, hold } = createScene({ divisible: "continuous" });
   hold("continuous");
-  expect(shedder.isReady()).toBe(false);
+  expect(shedder.isReady(0)).toBe(false);
   await run(100, 0.4, { excess: 1 });
-  expect(shedder.isReady()).toBe(false);
+  expect(shedder.isReady(0)).toBe(false);
   await run(160, 1, { excess: 1 });
-  expect([shedder.state().sinks.at(-2)?.since === null, shedder.isReady()]).toEqual([false, true]);
+  expect([shedder.state().sinks.at(-2)?.since === null, shedder.isReady(0)]).toEqual([false, true]);
 });
 
 test("while what waits becomes less, nothing more is left out, however much it is", async () => {

@@ -6,8 +6,8 @@ import type { Sink, SinkName } from "../sinks.ts";
 export interface Shedder {
   /** @param octets Of the block's frames on the wire. */
   dispatch(block: FrameBlock, interfaceId: number, octets: number): void;
-  /** Whether all sinks that are given frames now have room for a block. */
-  isReady(): boolean;
+  /** Whether all sinks that are given frames now have room for a block. @param waiting Which part of the ring waits for them: 0 to 1. */
+  isReady(waiting: number): boolean;
   /** Looks at the load. To be called some times a second; `dispatch` does it too. */
   look(): void;
   state(): ShedState;
@@ -108,7 +108,7 @@ export function createShedder(deps: {
 
   return {
     look,
-    isReady: () => sinks.every((sink, index) => (sink.isDivisible ? taken > 0 : all[index]?.isOut) || (sink.isReady?.() ?? true)),
+    isReady: (inRing) => sinks.every((sink, index) => (sink.isDivisible ? taken > 0 : all[index]?.isOut) || (sink.isReady?.(inRing) ?? true)),
     dispatch(block, interfaceId, octets) {
       look();
       parted?.decide(taken > 0);

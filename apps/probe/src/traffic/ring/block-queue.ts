@@ -30,10 +30,10 @@ const LOOK_AGAIN_MS = 1;
 
 /**
  * @param deps.kernelLoad What waits in the kernel: 0 to 1.
- * @param deps.isReady Whether all who are handed a block now have room for it.
+ * @param deps.isReady Whether all who are handed a block now have room for it, where such a part of the ring waits: 0 to 1.
  */
 export function createBlockQueue(deps: {
-  readonly ring: Pick<MemoryRing, "blockAt">; readonly ringBytes: number; readonly kernelLoad: () => number; readonly isReady: () => boolean;
+  readonly ring: Pick<MemoryRing, "blockAt">; readonly ringBytes: number; readonly kernelLoad: () => number; readonly isReady: (waiting: number) => boolean;
   readonly dispatch: (block: RingBlock) => void; readonly clock: Pick<Clock, "monotonic" | "after">;
 }): BlockQueue {
   const { ring, ringBytes, clock } = deps;
@@ -50,7 +50,7 @@ export function createBlockQueue(deps: {
   const load = () => Math.min(1, Math.max(waitingBytes / ringBytes, waitingBlocks() / MAX_BLOCKS));
 
   function isToWait(): boolean {
-    if (deps.isReady()) {
+    if (deps.isReady(load())) {
       waitsSince = null;
       return false;
     }
