@@ -36,16 +36,32 @@ export function releaseFilePages(): number {
   const libc = findLibc();
   if (!libc) return 0;
   let released = 0;
-  let mapping: RegExpExecArray | null = null;
-  for (const line of readMappings().split("\n")) {
-    if (/^[0-9a-f]+-/.test(line)) mapping = FILE_MAPPING.exec(line);
-    else if (mapping && line.startsWith("Anonymous:") && Number.parseInt(line.slice(10), 10) === 0) {
-      const [from, to] = [Number.parseInt(mapping[1] ?? "", 16), Number.parseInt(mapping[2] ?? "", 16)];
-      if (libc.madviseAt(from, to - from, LINUX.MADV_DONTNEED) === 0) released += 1;
-    }
+  for (const [from, to] of findUnwritten(readMappings())) {
+    if (libc.madviseAt(from, to - from, LINUX.MADV_DONTNEED) === 0) released += 1;
   }
   return released;
 }
+
+/**
+ * Finds files that are mapped, and that nobody wrote to: no page of them is the process's own, in memory or swapped out. What the dynamic linker wrote would be lost.
+ * @param smaps As in /proc/PID/smaps.
+ * @returns Where each begins and ends.
+ * @see proc_pid_smaps(5)
+ */
+export function findUnwritten(smaps: string): readonly (readonly [from: number, to: number])[] {
+  const found: (readonly [number, number])[] = [];
+  let mapping: RegExpExecArray | null = null;
+  let isOwn = true;
+  for (const line of smaps.split("\n")) {
+    if (/^[0-9a-f]+-/.test(line)) [mapping, isOwn] = [FILE_MAPPING.exec(line), true];
+    else if (line.startsWith("Anonymous:")) isOwn = kilobytesOf(line) !== 0;
+    // Behind the other: where it is not said, nothing is given back.
+    else if (line.startsWith("Swap:") && mapping && !isOwn && kilobytesOf(line) === 0) found.push([Number.parseInt(mapping[1] ?? "", 16), Number.parseInt(mapping[2] ?? "", 16)]);
+  }
+  return found;
+}
+
+const kilobytesOf = (line: string) => Number.parseInt(line.slice(line.indexOf(":") + 1), 10);
 
 function readMappings(): string {
   try {

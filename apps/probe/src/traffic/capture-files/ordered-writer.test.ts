@@ -93,6 +93,18 @@ test("what is flushed is written at once, and what comes behind it waits for mor
   expect(writes).toEqual([2]);
 });
 
+test("a flush waits for what was there, and not for what comes meanwhile", async () => {
+  const writer = open(createBufferPool({ buffers: 8 }), pad);
+  fill(writer, 2);
+  const flushed = writer.flush();
+  fill(writer, 3);
+  expect(writes).toEqual([2, 2]);
+  await end();
+  fill(writer, 2);
+  await flushed;
+  expect(writes).toEqual([2, 2]);
+});
+
 test("who waits for a buffer does not wait for more to come", async () => {
   const writer = open(createBufferPool({ buffers: 8 }), pad);
   fill(writer, 2);

@@ -17,19 +17,19 @@ export interface OrderedWriter {
   at: number;
   /** Of the file: where `buffer` begins. */
   begin: number;
-  /** Hands over what is in memory, and waits until it is in the file. */
+  /** Hands over what is in memory, and waits until it is in the file; what comes meanwhile may not be. */
   flush(): Promise<void>;
   /** Waits until a buffer is free again. */
   ready(): Promise<void>;
 }
 
-/** Buffers of one file; a file that is written fast must not take all from others. */
-const MAX_QUEUED = 18;
 /**
- * What waits is written together: a write costs this process as much time as some hundred frames, however long it is, and takes a turn of the event loop. Of files that go past the
- * kernel's cache, and of others, whose checksum takes a turn too: a millisecond for each buffer.
+ * Buffers of one file that wait; a file that is written fast must not take all from others. What waits is written together, so many at once: a write costs this process as much
+ * time as some hundred frames, however long it is, and takes a turn of the event loop.
  */
-const MAX_AT_ONCE = { past: 8, cached: 3 } as const;
+const PAST = { queued: 18, atOnce: 8 } as const;
+/** Of a file that goes by way of the kernel's cache, whose checksum takes a turn too: a millisecond for each buffer. */
+const CACHED = { queued: 12, atOnce: 3 } as const;
 /** For the same reason the next write waits in the kernel already while one is made, where it has enough to write: the disk is not to wait for us. */
 const MAX_WRITES = 2;
 const MIN_BESIDE = 2;
@@ -45,32 +45,37 @@ type Pad = (into: Buffer, at: number, octets: number) => void;
  * @param deps.pad For files that go past the kernel's cache: a buffer ends with a page of the file. Null for all others.
  */
 export function createOrderedWriter({ store, pool, pad }: { readonly store: BlockStore; readonly pool: BufferPool; readonly pad: Pad | null }): OrderedWriter {
-  const most = pad === null ? MAX_AT_ONCE.cached : MAX_AT_ONCE.past;
+  const most = pad === null ? CACHED : PAST;
   const queue: { readonly buffer: Buffer; readonly length: number }[] = [];
   /** Of the queue, from its front on: they are being written. */
   let begun = 0;
+  /** What was in the queue, and is in the file. */
+  const done = { octets: 0 };
   let writes = 0;
   let flushes = 0;
   let last: Promise<void> = Promise.resolve();
   const waiting: (() => void)[] = [];
 
   async function writeNext(): Promise<void> {
-    const next = queue.slice(begun, begun + most);
+    const next = queue.slice(begun, begun + most.atOnce);
     begun += next.length;
     writes += 1;
     await store.append(...next.map(({ buffer, length }) => buffer.subarray(0, length)));
     writes -= 1;
     begun -= next.length;
     queue.splice(0, next.length);
-    for (const { buffer } of next) pool.give(buffer);
+    for (const { buffer, length } of next) {
+      done.octets += length;
+      pool.give(buffer);
+    }
     for (const resolve of waiting.splice(0)) resolve();
     write();
   }
 
   /** Of the buffers for which a write is begun. Some wait for more, where there are free ones, nobody waits for these, and nobody reads the file soon. */
   function fewest(): number {
-    if (writes > 0) return pool.free < most ? MIN_BESIDE : most;
-    return pad !== null && flushes === 0 && waiting.length === 0 && pool.free > 0 ? most : 1;
+    if (writes > 0) return pool.free < most.atOnce ? MIN_BESIDE : most.atOnce;
+    return pad !== null && flushes === 0 && waiting.length === 0 && pool.free > 0 ? most.atOnce : 1;
   }
 
   function write(): void {
@@ -99,7 +104,7 @@ export function createOrderedWriter({ store, pool, pad }: { readonly store: Bloc
       if (writer.buffer !== NO_BUFFER && writer.at + bytes <= ROOM_BYTES) return true;
       if (bytes > ROOM_BYTES) return false;
       handOver();
-      const next = queue.length < MAX_QUEUED ? pool.take() : null;
+      const next = queue.length < most.queued ? pool.take() : null;
       // After it: where this was the last free one, nothing waits for more.
       write();
       if (next === null) return false;
@@ -110,8 +115,10 @@ export function createOrderedWriter({ store, pool, pad }: { readonly store: Bloc
       flushes += 1;
       handOver();
       write();
+      const end = writer.begin;
       await store.opened;
-      while (queue.length > 0) await last;
+      // What comes meanwhile is not waited for: on a slow disk there would be no end of it.
+      while (done.octets < end) await last;
       flushes -= 1;
     },
     ready() {

@@ -66,6 +66,7 @@ export function createRingWriter(
   function begin(): OpenFile | null {
     const open = files.begin(ways.next());
     if (open === null) return null;
+    ways.begun(open.pool);
     flushedAt = open.openedAt;
     for (const gap of unsaid.take()) missing(...gap);
     return open;
@@ -136,35 +137,35 @@ export function createRingWriter(
 /** Past the kernel's cache, or by way of it while the disk stands still or takes less than what comes. A file can be written in one way only: for the other one another file is begun. */
 function createWays({ pool, spare, clock }: Pick<Parameters<typeof createRingWriter>[0], "pool" | "spare" | "clock">) {
   const backoff = createBackoff({ firstMs: BACK_FIRST_MS, longestMs: BACK_LONGEST_MS, random: () => 1 });
-  let [backAfterMs, wentBackAt] = [BACK_FIRST_MS, Number.NEGATIVE_INFINITY];
-  let [waiting, isBeside] = [0, false];
-  const isTooSlow = () => waiting >= TOO_SLOW_ABOVE || pool.writer.stalledMs() >= STALL_MS;
-  /** Whether the next file is to be begun now; asked where this one has no buffer. */
-  function isOtherBetter(open: OpenFile): boolean {
-    const now = clock.monotonic();
-    if (open.pool === pool) {
-      if (!isTooSlow()) return false;
-      if (now - wentBackAt >= SOON_MS) backoff.reset();
-      backAfterMs = backoff.next();
-      isBeside = true;
-      return true;
-    }
-    if (pool.free === 0 || isTooSlow() || now - open.openedAt < backAfterMs) return false;
-    wentBackAt = now;
-    isBeside = false;
-    return true;
-  }
-
-  const next = () => ((isBeside || isTooSlow()) && pool.free === 0 ? spare : pool);
+  let waiting = 0;
+  /** Until when files go by way of the cache at least; null while they do not. */
+  let besideUntil: number | null = null;
+  let wentBackAt = Number.NEGATIVE_INFINITY;
+  const isStill = () => pool.writer.stalledMs() >= STALL_MS;
+  const isTooSlow = () => waiting >= TOO_SLOW_ABOVE || isStill();
+  const mayGoBack = (now: number) => now >= (besideUntil ?? now) && pool.free > 0 && !isStill();
+  const next = () => {
+    const isSpare = besideUntil === null ? pool.free === 0 && isTooSlow() : !mayGoBack(clock.monotonic());
+    return isSpare ? spare : pool;
+  };
   return {
     /** From where the next file is written. */
     next,
+    /** A file is begun so. */
+    begun(way: BufferPool): void {
+      const now = clock.monotonic();
+      if (way === spare && besideUntil === null) {
+        if (now - wentBackAt >= SOON_MS) backoff.reset();
+        besideUntil = now + backoff.next();
+      } else if (way === pool && besideUntil !== null) {
+        [besideUntil, wentBackAt] = [null, now];
+      }
+    },
     /** Whether there are buffers for a block, in this file or in one that is begun now. */
     isReady(inRing: number, files: FileSequence, begin: () => OpenFile | null): boolean {
       waiting = inRing;
-      if (files.current?.pool === pool) isBeside = false;
       const free = () => (files.current?.pool ?? next()).free;
-      if (free() === 0 && files.current && isOtherBetter(files.current)) {
+      if (free() === 0 && files.current && (files.current.pool === pool ? isTooSlow() : mayGoBack(clock.monotonic()))) {
         files.rotate();
         begin();
       }

@@ -67,9 +67,9 @@ async function openScene(buffers: number, settings: Partial<ContinuousSettings>)
     capture, disk, clock, isReady, bring,
     sent: () => sent,
     parts: () => readdirSync(folder).filter((name) => name.endsWith(".part")).length,
-    async take(blocks: number) {
+    async take(blocks: number, waiting = 0) {
       for (let count = 0; count < blocks; count += 1) {
-        while (!isReady()) await nextTurn();
+        while (!isReady(waiting)) await nextTurn();
         bring();
       }
     },
@@ -126,12 +126,35 @@ test("the continuous capture goes on in another file where the disk takes less t
   await capture.flush();
   await clock.advance(1000);
   const tries = disk.tries();
-  await take(40);
+  // What waits is no reason to stay where there are no buffers: those of the disk are free.
+  await take(40, 0.7);
   await capture.flush();
   expect(disk.tries()).toBeGreaterThan(tries);
   const files = await close();
   expect(files.flat()).toEqual(countTo(sent()));
   expect(files.map((numbers) => numbers[0])).toContain(sentBefore);
+});
+
+test("files that end early do not bring the capture back to a disk that was too slow a moment ago", async () => {
+  const { capture, disk, clock, isReady, bring, sent, take, close } = await openScene(4, { budget_megabytes: 64, file_megabytes: 1, file_seconds: 600 });
+  for (const backAfterMs of [200, 400, 800]) {
+    disk.stall();
+    while (isReady()) bring();
+    expect(isReady(0.5)).toBe(true);
+    disk.goOn();
+    await capture.flush();
+    const tries = disk.tries();
+    await clock.advance(backAfterMs - 10);
+    await take(40);
+    expect(disk.tries()).toBe(tries);
+    await clock.advance(20);
+    await take(40);
+    await capture.flush();
+    expect(disk.tries()).toBeGreaterThan(tries);
+  }
+  expect(capture.dropped()).toBe(0);
+  const files = await close();
+  expect(files.flat()).toEqual(countTo(sent()));
 });
 
 test("while buffers are few, nothing is lost of a block in which a buffer ends and the file too", async () => {

@@ -29,7 +29,7 @@ import type { TrafficParts } from "./traffic-parts.ts";
 import { createUploads } from "./uploads.ts";
 
 /** Of 512 KiB each. An open file has one or two; the rest is for what the disk has not yet taken. Memory that was never used is not resident: it is taken from where the ring begins. */
-const BUFFERS = 27;
+const BUFFERS = 32;
 /** One is filled, eight are written and eight wait. A slow disk must not let the continuous capture take what evidence and captures on demand are written from. */
 const CONTINUOUS_BUFFERS = 18;
 /** The kernel's cache takes them at once. Where the disk stands still or takes less than what comes, they are taken beside the others: with two of them 460,000 frames of 1,500 octets a second were too many. */
@@ -188,7 +188,7 @@ function openMemory({ ring_megabytes, interfaces }: Begin["settings"], clock: Cl
   const pieces = openPieceWriter(clock);
   const pool = createBufferPool({ buffers: BUFFERS, memory: memory.subarray(0, bufferBytes), writer: createFileWriter(pieces) });
   const continuousPool: BufferPool = createBufferShare(pool, CONTINUOUS_BUFFERS, createFileWriter(pieces, {
-    isFull: () => continuousPool.inUse === CONTINUOUS_BUFFERS, clock,
+    isFull: () => continuousPool.free === 0, clock,
   }));
   return { ringMemory: memory.subarray(bufferBytes), pool, continuousPool, spare: createBufferShare(pool, SPARE_BUFFERS) };
 }
