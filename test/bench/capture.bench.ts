@@ -11,7 +11,7 @@ import { openProbePlace, type ProbePlace } from "./capture-probe.ts";
 import { type CapturePlace, peakMegabytes, peersOf, type StartCapturing, startWriter } from "./capture-programs.ts";
 import { threadSeconds } from "./processor-time.ts";
 
-/** Frames of one run by their octets: a gigabyte at most is written, with what comes first 2.5, and removed. */
+/** Frames of one run by their octets: a gigabyte at most is written, with what comes first two, and removed. */
 const RUNS: readonly { readonly size: number; readonly count: number }[] = [{ size: 64, count: 2_000_000 }, { size: 300, count: 1_500_000 }, { size: 1500, count: 500_000 }];
 /** Where something is lost at full speed, these parts of it are offered too. */
 const LOWER_RATES = [0.5, 0.25, 0.1];
@@ -21,12 +21,9 @@ const DRAIN_MS = 1500;
 /** A start is over by then: a probe still does work of its own for some seconds, which no packet costs. */
 const START_MS = 5000;
 const SETTLE_MS = 500;
-/**
- * What runs for months has been compiled and has its memory: what comes first is not measured, though its losses count. V8 compiles by and by what is called some
- * fifty times a second, until some 20 s have passed; programs that were compiled before they were started have nothing to wait for but their first pages.
- */
+/** What runs for months has been compiled and has its memory: what comes first is not measured, of none of them, though its losses count. */
 const WARM_UP_PPS = 50_000;
-const warmUpSeconds = (name: string) => (name === "ours" ? 20 : 2);
+const WARM_UP_SECONDS = 12;
 const LONGEST_FLOOD_MS = 120_000;
 
 /** Ours and its peers, those of them that are asked for. */
@@ -123,7 +120,7 @@ async function runAll(
   const runs: Record<string, Run[]> = {};
   for (let round = 0; round < flood.rounds; round += 1) {
     for (const [name, start] of Object.entries(programs)) {
-      const one = await runOnce(start, place, flood, warmUpSeconds(name));
+      const one = await runOnce(start, place, flood);
       (runs[name] ??= []).push(one);
       process.stderr.write(`${flood.size} octets, ${name}: ${JSON.stringify(one)}\n`);
     }
@@ -133,11 +130,11 @@ async function runAll(
 }
 
 async function runOnce(
-  start: StartCapturing, place: CapturePlace, flood: { readonly size: number; readonly count: number; readonly pps: number }, warmSeconds: number,
+  start: StartCapturing, place: CapturePlace, flood: { readonly size: number; readonly count: number; readonly pps: number },
 ): Promise<Run> {
   const capturing = await start(place);
   await pause(START_MS);
-  const warm = await send(place.namespace, { size: flood.size, count: WARM_UP_PPS * warmSeconds, pps: WARM_UP_PPS });
+  const warm = await send(place.namespace, { size: flood.size, count: WARM_UP_PPS * WARM_UP_SECONDS, pps: WARM_UP_PPS });
   await pause(SETTLE_MS);
   const before = threadSeconds(capturing.pid);
   const { sent, seconds } = await send(place.namespace, flood);
