@@ -49,8 +49,6 @@ export function createOrderedWriter({ store, pool, pad }: { readonly store: Bloc
   const queue: { readonly buffer: Buffer; readonly length: number }[] = [];
   /** Of the queue, from its front on: they are being written. */
   let begun = 0;
-  /** What was in the queue, and is in the file. */
-  const done = { octets: 0 };
   let writes = 0;
   let flushes = 0;
   let last: Promise<void> = Promise.resolve();
@@ -64,10 +62,7 @@ export function createOrderedWriter({ store, pool, pad }: { readonly store: Bloc
     writes -= 1;
     begun -= next.length;
     queue.splice(0, next.length);
-    for (const { buffer, length } of next) {
-      done.octets += length;
-      pool.give(buffer);
-    }
+    for (const { buffer } of next) pool.give(buffer);
     for (const resolve of waiting.splice(0)) resolve();
     write();
   }
@@ -107,18 +102,17 @@ export function createOrderedWriter({ store, pool, pad }: { readonly store: Bloc
       const next = queue.length < most.queued ? pool.take() : null;
       // After it: where this was the last free one, nothing waits for more.
       write();
-      if (next === null) return false;
-      writer.buffer = next;
-      return true;
+      writer.buffer = next ?? NO_BUFFER;
+      return next !== null;
     },
     async flush() {
       flushes += 1;
       handOver();
       write();
-      const end = writer.begin;
+      const newest = queue.at(-1);
       await store.opened;
       // What comes meanwhile is not waited for: on a slow disk there would be no end of it.
-      while (done.octets < end) await last;
+      while (queue.some((one) => one === newest)) await last;
       flushes -= 1;
     },
     ready() {

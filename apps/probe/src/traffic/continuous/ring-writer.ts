@@ -61,12 +61,11 @@ export function createRingWriter(
   const unsaid = createUnsaid();
   let dropped = 0;
   let flushedAt = 0;
-  const ways = createWays(deps);
+  const ways = createWays(deps, files);
 
   function begin(): OpenFile | null {
-    const open = files.begin(ways.next());
+    const open = ways.begin();
     if (open === null) return null;
-    ways.begun(open.pool);
     flushedAt = open.openedAt;
     for (const gap of unsaid.take()) missing(...gap);
     return open;
@@ -91,7 +90,7 @@ export function createRingWriter(
 
   return {
     missing, rotate: files.rotate,
-    isReady: (waiting) => ways.isReady(waiting, files, begin),
+    isReady: (waiting) => ways.isReady(waiting, begin),
     unfinished: () => [...files.ending(), ...(files.current ? [files.current.file] : [])],
     onBlock(block, interfaceId) {
       const flows = deps.flowsOf(block) ?? NO_FLOWS;
@@ -135,7 +134,7 @@ export function createRingWriter(
 }
 
 /** Past the kernel's cache, or by way of it while the disk stands still or takes less than what comes. A file can be written in one way only: for the other one another file is begun. */
-function createWays({ pool, spare, clock }: Pick<Parameters<typeof createRingWriter>[0], "pool" | "spare" | "clock">) {
+function createWays({ pool, spare, clock }: Pick<Parameters<typeof createRingWriter>[0], "pool" | "spare" | "clock">, files: FileSequence) {
   const backoff = createBackoff({ firstMs: BACK_FIRST_MS, longestMs: BACK_LONGEST_MS, random: () => 1 });
   let waiting = 0;
   /** Until when files go by way of the cache at least; null while they do not. */
@@ -143,29 +142,26 @@ function createWays({ pool, spare, clock }: Pick<Parameters<typeof createRingWri
   let wentBackAt = Number.NEGATIVE_INFINITY;
   const isStill = () => pool.writer.stalledMs() >= STALL_MS;
   const isTooSlow = () => waiting >= TOO_SLOW_ABOVE || isStill();
-  const mayGoBack = (now: number) => now >= (besideUntil ?? now) && pool.free > 0 && !isStill();
-  const next = () => {
-    const isSpare = besideUntil === null ? pool.free === 0 && isTooSlow() : !mayGoBack(clock.monotonic());
-    return isSpare ? spare : pool;
-  };
+  const mayGoBack = () => clock.monotonic() >= (besideUntil ?? 0) && pool.free > 0 && !isStill();
+  const isNextBeside = () => (besideUntil === null ? pool.free === 0 && isTooSlow() : !mayGoBack());
+  const next = () => (isNextBeside() ? spare : pool);
   return {
-    /** From where the next file is written. */
-    next,
-    /** A file is begun so. */
-    begun(way: BufferPool): void {
-      const now = clock.monotonic();
-      if (way === spare && besideUntil === null) {
-        if (now - wentBackAt >= SOON_MS) backoff.reset();
-        besideUntil = now + backoff.next();
-      } else if (way === pool && besideUntil !== null) {
-        [besideUntil, wentBackAt] = [null, now];
+    /** Begins a file, in the way that is better now. @returns Null while none may be begun. */
+    begin(): OpenFile | null {
+      const open = files.begin(next());
+      if (open?.pool === spare && besideUntil === null) {
+        if (open.openedAt - wentBackAt >= SOON_MS) backoff.reset();
+        besideUntil = open.openedAt + backoff.next();
+      } else if (open?.pool === pool && besideUntil !== null) {
+        [besideUntil, wentBackAt] = [null, open.openedAt];
       }
+      return open;
     },
-    /** Whether there are buffers for a block, in this file or in one that is begun now. */
-    isReady(inRing: number, files: FileSequence, begin: () => OpenFile | null): boolean {
+    /** Whether there are buffers for a block, in this file or in one that `begin` begins now. */
+    isReady(inRing: number, begin: () => OpenFile | null): boolean {
       waiting = inRing;
       const free = () => (files.current?.pool ?? next()).free;
-      if (free() === 0 && files.current && (files.current.pool === pool ? isTooSlow() : mayGoBack(clock.monotonic()))) {
+      if (free() === 0 && files.current && (files.current.pool === pool ? isTooSlow() : mayGoBack())) {
         files.rotate();
         begin();
       }
